@@ -1,0 +1,58 @@
+"""What every test gets: the development build on the path, the command line's switches, a fixed seed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SITE = Path(os.environ.get("TRINE_SITE", ROOT / "build" / "site"))
+if SITE.is_dir() and str(SITE) not in sys.path:
+    sys.path.insert(0, str(SITE))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--parity", action="store_true", help="also compare with real PyTorch (see tools/test --parity)")
+    parser.addoption("--fuzz", type=int, default=2000, metavar="N", help="mutated files per reader (default 2000)")
+    parser.addoption("--quick", action="store_true", help="skip the tests marked slow")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if "parity" in item.keywords and not config.getoption("--parity"):
+            item.add_marker(pytest.mark.skip(reason="needs --parity"))
+        if "slow" in item.keywords and config.getoption("--quick"):
+            item.add_marker(pytest.mark.skip(reason="slow, and --quick was given"))
+
+
+@pytest.fixture
+def fuzz_iterations(request: pytest.FixtureRequest) -> int:
+    """How many mutated files a fuzz test of a reader shall try."""
+    return request.config.getoption("--fuzz")
+
+
+@pytest.fixture(autouse=True)
+def fixed_seed() -> None:
+    """Each test starts from the same random state, whichever tests ran before it in this process."""
+    import random
+
+    import numpy as np
+
+    random.seed(0)
+    np.random.seed(0)
+    trine = sys.modules.get("trine")
+    if trine is not None and hasattr(trine, "manual_seed"):
+        trine.manual_seed(0)
+
+
+@pytest.fixture(scope="session")
+def oracle() -> str:
+    """Path of a Python that has real PyTorch; tests that need it are skipped where there is none."""
+    candidates = [os.environ.get("TRINE_ORACLE_PYTHON"), str(ROOT / ".oracle" / "bin" / "python")]
+    for candidate in candidates:
+        if candidate and os.access(candidate, os.X_OK):
+            return candidate
+    pytest.skip("no environment with real PyTorch: TRINE_ORACLE_PYTHON is not set and .oracle does not exist")
