@@ -7,6 +7,10 @@ file(GLOB TRINE_GENERATOR_SOURCES CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/core/co
 
 set(generate_command "${Python_EXECUTABLE}" "${TRINE_GENERATOR}"
     --ops "${CMAKE_SOURCE_DIR}/core/ops" --out "${TRINE_GENERATED}")
+if(NOT EXISTS "${TRINE_GENERATOR}")
+  add_custom_target(trine_codegen)
+  return()
+endif()
 execute_process(COMMAND ${generate_command} --list-outputs
                 OUTPUT_VARIABLE outputs OUTPUT_STRIP_TRAILING_WHITESPACE
                 COMMAND_ERROR_IS_FATAL ANY)
