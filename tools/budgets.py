@@ -138,9 +138,7 @@ def tracked_sources() -> list[Path]:
     except (OSError, subprocess.CalledProcessError):
         folders = ("core", "vision", "tests", "tools", "cmake", "docs")
         names = [str(p.relative_to(ROOT)) for folder in folders for p in (ROOT / folder).rglob("*") if p.is_file()]
-    return [
-        ROOT / name for name in names if Path(name).suffix in SOURCE_SUFFIXES and not DATA_FILES.search(name)
-    ]
+    return [ROOT / name for name in names if Path(name).suffix in SOURCE_SUFFIXES and not DATA_FILES.search(name)]
 
 
 def longest_source() -> tuple[int, str]:
