@@ -1,15 +1,10 @@
 # libtrine.so: everything that knows tensors. trine/_C: everything that knows Python.
 
 set(csrc "${CMAKE_SOURCE_DIR}/core/csrc")
-set(core_sources "")
-foreach(folder base tensor dispatch autograd graph cpu cuda)
-  file(GLOB_RECURSE found CONFIGURE_DEPENDS "${csrc}/${folder}/*.cpp")
-  list(APPEND core_sources ${found})
-endforeach()
+file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS "${csrc}/*.cpp")
 file(GLOB kernel_sources CONFIGURE_DEPENDS "${csrc}/cpu/kernels/*.cpp")
-if(kernel_sources)
-  list(REMOVE_ITEM core_sources ${kernel_sources})
-endif()
+file(GLOB binding_sources CONFIGURE_DEPENDS "${csrc}/bindings/*.cpp")
+list(REMOVE_ITEM core_sources "" ${kernel_sources} ${binding_sources})
 
 add_library(trine_headers INTERFACE)
 target_include_directories(trine_headers INTERFACE "${csrc}" "${csrc}/include" "${TRINE_GENERATED}")
@@ -46,7 +41,6 @@ set_target_properties(trine PROPERTIES
   LIBRARY_OUTPUT_DIRECTORY "${TRINE_PACKAGE_DIR}"
   BUILD_RPATH_USE_ORIGIN ON BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/lib")
 
-file(GLOB binding_sources CONFIGURE_DEPENDS "${csrc}/bindings/*.cpp")
 if(binding_sources OR TRINE_GENERATED_BINDINGS)
   Python_add_library(trine_C MODULE WITH_SOABI ${binding_sources} ${TRINE_GENERATED_BINDINGS})
   target_compile_options(trine_C PRIVATE ${TRINE_CORE_FLAGS})
