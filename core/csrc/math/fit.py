@@ -1,0 +1,191 @@
+"""Minimax polynomial fits behind the constants of this folder (needs mpmath).
+
+Run ``python fit.py NAME`` to print one table, ``python fit.py`` to list the names. Each fit minimises
+``max |w(x) * (f(x) - p(x))|`` with the Remez exchange algorithm in 60-digit arithmetic; the coefficients are
+printed lowest power first, rounded to the format that evaluates them.
+"""
+
+import sys
+
+import mpmath as mp
+
+mp.mp.dps = 60
+
+
+def remez(f, weight, lo, hi, degree, iterations=8):
+    """Coefficients (lowest first) and the weighted error of the best polynomial of `degree` on [lo, hi]."""
+    lo, hi = mp.mpf(lo), mp.mpf(hi)
+    count = degree + 2
+    # Shifted off the symmetric positions: a node must not sit where the weight vanishes.
+    nodes = [(lo + hi) / 2 - (hi - lo) / 2 * mp.cos(mp.pi * (k + mp.mpf("0.53")) / count) for k in range(count)]
+    best = None
+    for _ in range(iterations):
+        matrix = mp.matrix(count, count)
+        right = mp.matrix(count, 1)
+        for row, x in enumerate(nodes):
+            for power in range(degree + 1):
+                matrix[row, power] = x**power
+            matrix[row, degree + 1] = (-1) ** row / weight(x)
+            right[row] = f(x)
+        solution = mp.lu_solve(matrix, right)
+        coefficients = [solution[k] for k in range(degree + 1)]
+
+        def error(x, coefficients=coefficients):
+            return weight(x) * (f(x) - mp.polyval(coefficients[::-1], x))
+
+        samples = 40 * count
+        grid = [(lo + hi) / 2 - (hi - lo) / 2 * mp.cos(mp.pi * k / samples) for k in range(samples + 1)]
+        values = [error(x) for x in grid]
+        extrema = []
+        for k in range(samples + 1):
+            left = k == 0 or abs(values[k]) >= abs(values[k - 1]) or values[k] * values[k - 1] < 0
+            right_ok = k == samples or abs(values[k]) >= abs(values[k + 1]) or values[k] * values[k + 1] < 0
+            if left and right_ok:
+                if extrema and values[extrema[-1]] * values[k] > 0:
+                    if abs(values[k]) > abs(values[extrema[-1]]):
+                        extrema[-1] = k
+                else:
+                    extrema.append(k)
+        while len(extrema) > count:
+            extrema.pop(0 if abs(values[extrema[0]]) < abs(values[extrema[-1]]) else -1)
+        worst = max(abs(v) for v in values)
+        if best is None or worst < best[1]:
+            best = (coefficients, worst)
+        if len(extrema) < count or worst < abs(solution[degree + 1]) * mp.mpf("1.001"):
+            break
+        nodes = [grid[k] for k in extrema]
+    return best
+
+
+def ratio(top, bottom):
+    """top(x) / bottom(x), continued through a removable singularity at 0."""
+
+    def value(x):
+        if abs(x) < mp.mpf(10) ** -20:
+            x = mp.mpf(10) ** -20
+        return top(x) / bottom(x)
+
+    return value
+
+
+def show(name, f, weight, lo, hi, degree, double):
+    coefficients, worst = remez(f, weight, lo, hi, degree)
+    print(f"// {name}: degree {degree} on [{mp.nstr(mp.mpf(lo), 8)}, {mp.nstr(mp.mpf(hi), 8)}], weighted error 2^{mp.nstr(mp.log(worst, 2), 4)}")
+    digits = 17 if double else 9
+    print(", ".join(mp.nstr(c, digits + 1) + ("" if double else "f") for c in coefficients))
+
+
+LN2 = mp.log(2)
+HALF = LN2 / 2 * mp.mpf("1.0001")
+
+
+def one(_):
+    return mp.mpf(1)
+
+
+def square(x):
+    return x * x
+
+
+def series(first, step, terms=40):
+    """sum of first(k) * s^k, a power series in s that is safe at s = 0."""
+
+    def value(s):
+        return mp.fsum(first(k) * mp.mpf(s) ** k for k in range(0, terms, step))
+
+    return value
+
+
+FITS = {
+    # exp(r) = 1 + r + r^2 q(r) with |r| <= ln(2) / 2
+    "exp": lambda degree, double: show(
+        "exp", ratio(lambda x: mp.expm1(x) - x, square), square, -HALF, HALF, degree, double
+    ),
+    # 2^r = 1 + r q(r), |r| <= 1/2
+    "exp2": lambda degree, double: show("exp2", ratio(lambda x: mp.expm1(x * LN2), lambda x: x), lambda x: x, "-0.50001", "0.50001", degree, double),
+    # log(1 + f) = f - f^2 / 2 + f^3 q(f), sqrt(1/2) <= 1 + f <= sqrt(2)
+    "log": lambda degree, double: show(
+        "log",
+        ratio(lambda x: mp.log1p(x) - x + x * x / 2, lambda x: x**3),
+        lambda x: x**2,
+        mp.sqrt(0.5) - 1,
+        mp.sqrt(2) - 1,
+        degree,
+        double,
+    ),
+    # log((1 + s) / (1 - s)) = 2 s + s^3 q(s^2)
+    "log_atanh": lambda degree, double: show(
+        "log_atanh", series(lambda k: mp.mpf(2) / (2 * k + 3), 1, 60), lambda z: z, 0, mp.mpf("0.02944"), degree, double
+    ),
+    # sin(x) = x + x^3 q(x^2), |x| <= pi/4
+    "sin": lambda degree, double: show(
+        "sin", series(lambda k: (-1) ** (k + 1) / mp.factorial(2 * k + 3), 1), lambda z: z, 0, (mp.pi / 4) ** 2 * mp.mpf("1.001"), degree, double
+    ),
+    # cos(x) = 1 - x^2 / 2 + x^4 q(x^2)
+    "cos": lambda degree, double: show(
+        "cos", series(lambda k: (-1) ** k / mp.factorial(2 * k + 4), 1), lambda z: z * z, 0, (mp.pi / 4) ** 2 * mp.mpf("1.001"), degree, double
+    ),
+    # atan(x) = x + x^3 q(x^2), |x| <= 1
+    "atan": lambda degree, double: show(
+        "atan",
+        ratio(lambda z: mp.atan(mp.sqrt(z)) - mp.sqrt(z), lambda z: mp.sqrt(z) * z),
+        lambda z: z,
+        0,
+        1,
+        degree,
+        double,
+    ),
+    # the same for |x| <= tan(pi/8) (double uses three intervals)
+    "atan_small": lambda degree, double: show(
+        "atan_small",
+        ratio(lambda z: mp.atan(mp.sqrt(z)) - mp.sqrt(z), lambda z: mp.sqrt(z) * z),
+        lambda z: z,
+        0,
+        (mp.sqrt(2) - 1) ** 2,
+        degree,
+        double,
+    ),
+    # asin(x) = x + x^3 q(x^2), |x| <= 1/2
+    "asin": lambda degree, double: show(
+        "asin",
+        ratio(lambda z: mp.asin(mp.sqrt(z)) - mp.sqrt(z), lambda z: mp.sqrt(z) * z),
+        lambda z: z,
+        0,
+        "0.25",
+        degree,
+        double,
+    ),
+    # sinh(x) = x + x^3 q(x^2), |x| <= 1
+    "sinh": lambda degree, double: show("sinh", series(lambda k: 1 / mp.factorial(2 * k + 3), 1), lambda z: z, 0, 1, degree, double),
+    # tan(x) = x + x^3 q(x^2), |x| <= pi/4
+    "tan": lambda degree, double: show(
+        "tan",
+        ratio(lambda z: mp.tan(mp.sqrt(z)) - mp.sqrt(z), lambda z: mp.sqrt(z) * z),
+        lambda z: z,
+        0,
+        (mp.pi / 4) ** 2 * mp.mpf("1.001"),
+        degree,
+        double,
+    ),
+    # tanh(x) = x + x^3 q(x^2), |x| <= 0.55
+    "tanh": lambda degree, double: show(
+        "tanh",
+        ratio(lambda z: mp.tanh(mp.sqrt(z)) - mp.sqrt(z), lambda z: mp.sqrt(z) * z),
+        lambda z: z,
+        0,
+        "0.36",
+        degree,
+        double,
+    ),
+}
+
+
+def main():
+    if len(sys.argv) < 3:
+        print(*FITS, sep="\n")
+        return
+    FITS[sys.argv[1]](int(sys.argv[2]), len(sys.argv) > 3 and sys.argv[3] == "double")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,10 @@
+// The whole vocabulary. Operator expressions see it through `using namespace trine::math`.
+#pragma once
+
+#include "base.h"
+#include "exp_log.h"
+#include "half.h"
+#include "hyperbolic.h"
+#include "rounding.h"
+#include "special.h"
+#include "trig.h"
