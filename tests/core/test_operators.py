@@ -1,0 +1,334 @@
+"""Every operator of the tables, in every form a user can call it in.
+
+The values come from real PyTorch (tests/data/operators.bin, made by tools/reference) and from the NumPy or SciPy function
+that a table entry names. Adding an operator adds its tests.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import execute
+import numpy as np
+import operators
+import pytest
+from compare import difference
+from operators import ALL_DTYPES, ROOT, Operator
+from samples import NUMPY_DTYPES, Sample, T
+from stored import Stored
+
+trine = pytest.importorskip("trine")
+
+OPERATORS = operators.all_operators()
+STORED_PATH = ROOT / "tests" / "data" / "operators.bin"
+
+
+@pytest.fixture(scope="module")
+def stored() -> Stored:
+    return Stored(STORED_PATH)
+
+
+def each(condition=lambda operator: True):
+    chosen = [operator for operator in OPERATORS if condition(operator)]
+    return pytest.mark.parametrize("operator", chosen, ids=[operator.name for operator in chosen])
+
+
+def is_error(result) -> bool:
+    return isinstance(result, dict)
+
+
+def is_random(operator: Operator) -> bool:
+    return any(argument.type == "Generator?" for argument in operator.op.schema.args)
+
+
+def runs(operator: Operator, dtypes=("float32",)):
+    """(dtype, sample, result as arrays) of each sample that the operator accepts."""
+    for dtype in dtypes:
+        for _, sample in operator.samples(dtype):
+            result = execute.run(trine, operator.path, sample)
+            if not is_error(result):
+                yield dtype, sample, result
+
+
+def report(problems: list[str]) -> None:
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("dtype", ALL_DTYPES)
+@each()
+def test_result_equals_pytorch(operator, dtype, stored):
+    problems = []
+    for index, sample in operator.samples(dtype):
+        try:
+            theirs = stored.get(operator.key(dtype, index), sample.digest())
+        except KeyError:
+            problems.append(f"{operator.name}({sample.text}): no stored result: run tools/reference")
+            continue
+        if is_error(theirs):
+            continue  # PyTorch does not take this dtype, or has no such name; Trine may
+        ours = execute.run(trine, operator.path, sample)
+        if is_error(ours):
+            problems.append(f"{operator.name}({sample.text}) of {dtype}: {ours}")
+            continue
+        found = difference(ours, theirs, operator.tolerance, operator.zero_signs)
+        if found:
+            problems.append(f"{operator.name}({sample.text}) of {dtype}: {found}")
+    report(problems)
+
+
+def named_function(path: str):
+    """``scipy.special.erf`` as a function."""
+    module, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
+
+@each(lambda operator: "reference" in operator.tests)
+def test_result_equals_numpy_or_scipy(operator):
+    reference = named_function(operator.tests["reference"])
+    problems = []
+    for _, sample, ours in runs(operator, ["float64"]):
+        if sample.kwargs or not all(isinstance(arg, (T, int, float)) for arg in sample.args):
+            continue
+        with np.errstate(all="ignore"):
+            expected = reference(*[arg.array if isinstance(arg, T) else arg for arg in sample.args])
+        expected = T(np.asarray(expected).astype(NUMPY_DTYPES[ours.dtype]), ours.dtype)
+        found = difference(ours, expected, operator.tolerance)
+        if found:
+            problems.append(f"{operator.name}({sample.text}): {found}")
+    report(problems)
+
+
+def strided(tensor):
+    """The same values with other strides: every second element of a larger tensor, last two dims swapped."""
+    if tensor.dim() == 0:
+        return tensor
+    if tensor.dim() >= 2:
+        tensor = tensor.transpose(-1, -2).contiguous().transpose(-1, -2)
+    wide = trine.empty([*tensor.shape, 2], dtype=tensor.dtype)
+    view = wide[..., 1]
+    view.copy_(tensor)
+    return view
+
+
+def map_tensors(function, value):
+    if isinstance(value, trine.Tensor):
+        return function(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)(map_tensors(function, item) for item in value)
+    return value
+
+
+def arguments(sample: Sample):
+    args = execute.to_library(trine, sample.args)
+    kwargs = {name: execute.to_library(trine, value) for name, value in sample.kwargs.items()}
+    return args, kwargs
+
+
+def call(operator: Operator, args, kwargs):
+    function = execute.resolve(trine, operator.path, args)
+    trine.manual_seed(execute.SEED)
+    return function(*args, **kwargs)
+
+
+@each(lambda operator: not is_random(operator) and not operator.tests.get("contiguous_only"))
+def test_strided_arguments_give_the_same_result(operator):
+    problems = []
+    for dtype, sample, expected in runs(operator, ["float32", "bfloat16", "int64"]):
+        args, kwargs = arguments(sample)
+        ours = execute.from_library(call(operator, map_tensors(strided, args), map_tensors(strided, kwargs)))
+        found = difference(ours, expected, operator.tolerance)
+        if found:
+            problems.append(f"{operator.name}({sample.text}) of {dtype}: {found}")
+    report(problems)
+
+
+@each(lambda operator: "inplace" in operator.op.variants)
+def test_inplace_form_equals_functional(operator):
+    name, problems, tried = operator.op.variants["inplace"].name, [], 0
+    for dtype, sample, expected in runs(operator, ["float32", "float64", "int64", "bool"]):
+        args, kwargs = arguments(sample)
+        if not isinstance(expected, T) or not isinstance(args[0], trine.Tensor):
+            continue
+        if sample.args[0].dtype != expected.dtype or sample.args[0].array.shape != expected.array.shape:
+            continue
+        trine.manual_seed(execute.SEED)
+        version = args[0]._version
+        returned = getattr(args[0], name)(*args[1:], **kwargs)
+        tried += 1
+        if returned is not args[0]:
+            problems.append(f"{name}({sample.text}) returns another tensor than the one it changed")
+        if args[0]._version <= version:
+            problems.append(f"{name}({sample.text}) does not count as a change of its argument")
+        found = difference(execute.from_library(args[0]), expected, operator.tolerance)
+        if found:
+            problems.append(f"{name}({sample.text}) of {dtype}: {found}")
+    report(problems)
+    assert tried, f"no sample of {operator.name} can be written in place"
+
+
+@each(lambda operator: "out" in operator.op.variants and not operator.tests.get("path"))
+def test_out_form_equals_functional(operator):
+    problems = []
+    for dtype, sample, expected in runs(operator, ["float32", "int64"]):
+        wanted = expected if isinstance(expected, list) else [expected]
+        if not all(isinstance(item, T) for item in wanted):
+            continue
+        for make_out in (lambda item: trine.empty(item.array.shape, dtype=getattr(trine, item.dtype)),
+                         lambda item: trine.empty([0], dtype=getattr(trine, item.dtype)),
+                         lambda item: strided(trine.zeros(item.array.shape, dtype=getattr(trine, item.dtype)))):  # fmt: skip
+            args, kwargs = arguments(sample)
+            outs = [make_out(item) for item in wanted]
+            call(operator, args, {**kwargs, "out": tuple(outs) if isinstance(expected, list) else outs[0]})
+            ours = [execute.from_library(out) for out in outs]
+            found = difference(ours, wanted, operator.tolerance)
+            if found:
+                problems.append(f"{operator.name}({sample.text}, out=...) of {dtype}: {found}")
+    report(problems)
+
+
+def has_method(operator: Operator) -> bool:
+    first = operator.op.schema.args[0] if operator.op.schema.args else None
+    return first is not None and first.name == "self" and hasattr(trine.Tensor, operator.op.schema.name)
+
+
+@each(has_method)
+def test_method_equals_function(operator):
+    problems = []
+    for dtype, sample, expected in runs(operator):
+        args, kwargs = arguments(sample)
+        if not isinstance(args[0], trine.Tensor):
+            continue
+        trine.manual_seed(execute.SEED)
+        ours = execute.from_library(getattr(args[0], operator.op.schema.name)(*args[1:], **kwargs))
+        found = difference(ours, expected, operator.tolerance)
+        if found:
+            problems.append(f"Tensor.{operator.op.schema.name}({sample.text}) of {dtype}: {found}")
+    report(problems)
+
+
+# What the values decide has no shape to foretell.
+DEPENDS_ON_VALUES = {"nonzero", "masked_select", "unique", "bincount", "repeat_interleave"}
+
+
+def described(value):
+    """dtype and shape of every tensor in a result."""
+    if isinstance(value, trine.Tensor):
+        return str(value.dtype), tuple(value.shape)
+    if isinstance(value, (list, tuple)):
+        return [described(item) for item in value]
+    return value
+
+
+def reads_values(operator: Operator, sample: Sample) -> bool:
+    has_mask = operator.name.startswith("index") and any(tensor.dtype == "bool" for tensor in sample.tensors())
+    return operator.op.schema.name in DEPENDS_ON_VALUES or has_mask
+
+
+@each(
+    lambda operator: (
+        operator.tests.get("meta", True) and any(a.is_tensor or a.is_tensor_list for a in operator.op.schema.args)
+    )
+)
+def test_meta_device_foretells_dtype_and_shape(operator):
+    problems = []
+    for _, sample, _ in runs(operator, ["float32", "int64"]):
+        if reads_values(operator, sample):
+            continue
+        args, kwargs = arguments(sample)
+        real = call(operator, args, kwargs)
+        if not isinstance(real, (trine.Tensor, list, tuple)):
+            continue
+
+        def to_meta(tensor):
+            return tensor.to("meta")
+
+        foretold = call(operator, map_tensors(to_meta, args), map_tensors(to_meta, kwargs))
+        if described(foretold) != described(real):
+            problems.append(f"{operator.name}({sample.text}): {described(foretold)} instead of {described(real)}")
+    report(problems)
+
+
+# Numerical derivatives cost two calls for each element of each argument.
+GRADCHECK_ELEMENTS = 150
+# Their difference quotients are taken away from points where the derivative jumps.
+NOT_SMOOTH_AT = ("special",)
+
+
+def differentiable_samples(operator: Operator):
+    for _, sample in operator.samples("float64"):
+        sizes = [tensor.array.size for tensor in sample.tensors()]
+        if any(name in sample.text for name in NOT_SMOOTH_AT) or sum(sizes) > GRADCHECK_ELEMENTS or not sizes:
+            continue
+        yield sample
+
+
+def gradient_function(operator: Operator, sample: Sample):
+    """(function of the float tensors alone, these tensors); the function returns the float results."""
+    args, kwargs = arguments(sample)
+    inputs = []
+
+    def collect(tensor):
+        if tensor.dtype in (trine.float64, trine.complex128):
+            inputs.append(tensor.requires_grad_())
+        return tensor
+
+    map_tensors(collect, args)
+    map_tensors(collect, list(kwargs.values()))
+    slots = {id(tensor): index for index, tensor in enumerate(inputs)}
+
+    def function(*given):
+        def put(tensor):
+            return given[slots[id(tensor)]] if id(tensor) in slots else tensor
+
+        result = call(
+            operator, map_tensors(put, args), {name: map_tensors(put, value) for name, value in kwargs.items()}
+        )
+        results = result if isinstance(result, (list, tuple)) else [result]
+        return tuple(item for item in results if isinstance(item, trine.Tensor) and item.requires_grad)
+
+    return function, inputs
+
+
+def is_checked(operator: Operator) -> bool:
+    return operator.differentiable and operator.tests.get("gradcheck", True)
+
+
+@each(is_checked)
+def test_first_derivative(operator):
+    tried = 0
+    for sample in differentiable_samples(operator):
+        function, inputs = gradient_function(operator, sample)
+        if inputs and function(*inputs):
+            assert trine.autograd.gradcheck(function, inputs), f"{operator.name}({sample.text})"
+            tried += 1
+    assert tried, f"no sample of {operator.name} is small and smooth enough to check its derivative"
+
+
+@each(lambda operator: is_checked(operator) and operator.tests.get("gradgradcheck", True))
+def test_second_derivative(operator):
+    for sample in differentiable_samples(operator):
+        function, inputs = gradient_function(operator, sample)
+        if inputs and sum(tensor.numel() for tensor in inputs) <= GRADCHECK_ELEMENTS // 3 and function(*inputs):
+            assert trine.autograd.gradgradcheck(function, inputs), f"{operator.name}({sample.text})"
+
+
+@each(lambda operator: is_checked(operator) and operator.tests.get("forward", True))
+def test_forward_mode_derivative(operator):
+    for sample in differentiable_samples(operator):
+        function, inputs = gradient_function(operator, sample)
+        if inputs and function(*inputs):
+            assert trine.autograd.gradcheck(function, inputs, check_forward_ad=True, check_backward_ad=False), (
+                f"{operator.name}({sample.text})"
+            )
+
+
+@each()
+def test_wrong_arguments_are_named(operator):
+    function = execute.resolve(trine, operator.path, (trine.ones(2),))
+    with pytest.raises(TypeError) as error:
+        function(*[object()] * 12)
+    assert operator.op.schema.name.rstrip("_") in str(error.value)
+
+
+def test_stored_results_are_of_the_oracle_version(stored):
+    assert stored.about["torch"].startswith("2.13.0")

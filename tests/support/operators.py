@@ -1,0 +1,93 @@
+"""The operators of the tables, each with its samples, as the operator tests and tools/reference see them."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "core" / "codegen"))
+
+import tables  # noqa: E402
+from sample_kinds import POINTWISE_KINDS, sample_texts, suggested_kind  # noqa: E402
+from samples import ALL_DTYPES, Sample, make  # noqa: E402
+
+# Where an operator takes every dtype, these get all samples; the others get the first few, which is where a dtype
+# that is converted wrongly shows.
+MAIN_DTYPES = ["float32", "float64", "int64", "bool"]
+FEW = 3
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One table entry and what its tests need to know of it."""
+
+    op: Any  # tables.Op
+    texts: tuple[str, ...]
+    tests: dict[str, Any] = field(hash=False)
+
+    @property
+    def name(self) -> str:
+        return self.op.schema.id
+
+    @property
+    def path(self) -> str:
+        """How Python calls it, in Trine and in PyTorch alike."""
+        if "path" in self.tests:
+            return self.tests["path"]
+        schema_name = self.op.schema.name
+        module = self.op.entry.get("module")
+        if isinstance(module, str) and module:
+            # linalg_solve of the module linalg is called linalg.solve
+            short = schema_name.removeprefix(module.rsplit(".", 1)[-1] + "_")
+            return f"{module}.{short}"
+        return schema_name
+
+    @property
+    def zero_signs(self) -> bool:
+        return self.op.kind == "pointwise" and (
+            self.tests.get("samples") in POINTWISE_KINDS or suggested_kind(self.op) in POINTWISE_KINDS
+        )
+
+    @property
+    def tolerance(self) -> float | None:
+        return self.tests.get("rtol")
+
+    @property
+    def differentiable(self) -> bool:
+        return self.op.grad is not None
+
+    def samples(self, dtype: str, seed: int = 0) -> Iterator[tuple[int, Sample]]:
+        texts = self.texts if dtype in MAIN_DTYPES else self.texts[:FEW]
+        for index, text in enumerate(texts):
+            yield index, make(text, dtype, seed)
+
+    def key(self, dtype: str, index: int) -> str:
+        return f"{self.name}|{dtype}|{index}"
+
+
+@functools.cache
+def all_operators() -> list[Operator]:
+    """Every public functional operator of the tables. Raises ValueError when one has nothing to be tested with."""
+    found = []
+    for op in tables.load(ROOT / "core" / "ops"):
+        tests = op.entry.get("tests") or {}
+        if isinstance(tests, str):
+            tests = {"samples": tests}
+        if op.schema.name.startswith("_") and not tests:
+            continue  # an operator's own backward pass and the like: tested through what calls it
+        if tests.get("samples") == "none" or tests.get("skip"):
+            continue
+        found.append(Operator(op, tuple(sample_texts(op)), tests))
+    return found
+
+
+def by_name() -> dict[str, Operator]:
+    return {operator.name: operator for operator in all_operators()}
+
+
+__all__ = ["ALL_DTYPES", "Operator", "all_operators", "by_name"]
