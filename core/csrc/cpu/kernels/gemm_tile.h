@@ -1,0 +1,185 @@
+// The register tile that every dense product of ours is made of, and the blocked loop around it. Private to the files of this folder:
+// they are compiled once per instruction set, so nothing here may have external linkage (hence the anonymous namespaces).
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#if defined(__AVX2__) || defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+namespace trine::cpu {
+// Where the product goes: column j lies at (j / segment) * segment_stride + j % segment, row i adds i * row_stride. Matrices have one
+// segment; a convolution has one per image.
+template <class T> struct Target {
+  T* data;
+  int64_t row_stride, segment, segment_stride;
+  const T* row_bias = nullptr;
+  const T* col_bias = nullptr;
+  bool accumulate = false;
+};
+
+// Rows of the left factor as they lie in memory: packing them was measured to gain less than it costs. Either k runs contiguously
+// (stride = distance of rows) or the rows do (stride = distance of k).
+template <class T> struct Rows {
+  const T* data;
+  int64_t stride;
+};
+
+template <class T> using TileFn = void (*)(int64_t, Rows<T>, const T*, int64_t, const Target<T>&, int64_t, int64_t, int64_t, bool, bool);
+
+// Defined in gemm_tile.cpp: the tile of `rows` x `vecs` vectors.
+namespace TRINE_ISA {
+TileFn<float> float_tile(int64_t rows, int64_t vecs, bool k_contiguous);
+TileFn<double> double_tile(int64_t rows, int64_t vecs, bool k_contiguous);
+}  // namespace TRINE_ISA
+
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int kVecBytes = 64;
+constexpr int kTileRows = 12;  // 12 x 2 accumulators + 2 columns + 1 broadcast of the 32 registers
+#elif defined(__AVX2__)
+constexpr int kVecBytes = 32;
+constexpr int kTileRows = 6;
+#else
+constexpr int kVecBytes = 16;
+constexpr int kTileRows = 6;
+#endif
+constexpr int kTileVecs = 2;
+
+template <class T> struct VecOf { typedef T type __attribute__((vector_size(kVecBytes), may_alias)); };
+template <class T> using Vec = typename VecOf<T>::type;
+template <class T> constexpr int kLanes = kVecBytes / static_cast<int>(sizeof(T));
+template <class T> constexpr int kTileCols = kTileVecs * kLanes<T>;
+
+template <class T> inline Vec<T> load(const T* p) { Vec<T> v; std::memcpy(&v, p, sizeof v); return v; }
+template <class T> inline void store(T* p, Vec<T> v) { std::memcpy(p, &v, sizeof v); }
+template <class T> inline Vec<T> splat(T x) { return x - Vec<T>{}; }
+
+// The first n lanes only; the others read as zero and are not written.
+template <class T> inline Vec<T> load_first(const T* p, int64_t n) {
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<T, float>) return (Vec<T>)_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p);
+  if constexpr (std::is_same_v<T, double>) return (Vec<T>)_mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << n) - 1), p);
+#endif
+  Vec<T> v{};
+  for (int64_t i = 0; i < n; ++i) v[i] = p[i];
+  return v;
+}
+template <class T> inline void store_first(T* p, Vec<T> v, int64_t n) {
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<T, float>) return _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), (__m512)v);
+  if constexpr (std::is_same_v<T, double>) return _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1u << n) - 1), (__m512d)v);
+#endif
+  alignas(64) T lane[kLanes<T>];
+  store(lane, v);
+  for (int64_t i = 0; i < n; ++i) p[i] = lane[i];
+}
+
+// Contraction to fused multiply-add is off under -std=c++20, so it is asked for by name.
+template <class T> inline Vec<T> fmadd(Vec<T> a, Vec<T> b, Vec<T> c) { return a * b + c; }
+#if defined(__AVX512F__)
+template <> inline Vec<float> fmadd<float>(Vec<float> a, Vec<float> b, Vec<float> c) { return (Vec<float>)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+template <> inline Vec<double> fmadd<double>(Vec<double> a, Vec<double> b, Vec<double> c) { return (Vec<double>)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
+#elif defined(__FMA__)
+template <> inline Vec<float> fmadd<float>(Vec<float> a, Vec<float> b, Vec<float> c) { return (Vec<float>)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+template <> inline Vec<double> fmadd<double>(Vec<double> a, Vec<double> b, Vec<double> c) { return (Vec<double>)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
+#endif
+
+template <class T> TileFn<T> tile_function(int64_t rows, int64_t vecs, bool k_contiguous) {
+  if constexpr (sizeof(T) == 4) return TRINE_ISA::float_tile(rows, vecs, k_contiguous);
+  else return TRINE_ISA::double_tile(rows, vecs, k_contiguous);
+}
+
+// Rows are cut into panels of nearly equal height: 16 rows as 8 + 8, not 12 + 4.
+struct RowPanels {
+  int64_t count, tall, height;  // the first `tall` panels have `height` rows, the others one less
+  explicit RowPanels(int64_t m) : count((m + kTileRows - 1) / kTileRows), tall(0), height(0) {
+    if (count) height = (m + count - 1) / count, tall = m - (height - 1) * count;
+  }
+  int64_t rows(int64_t p) const { return p < tall ? height : height - 1; }
+  int64_t begin(int64_t p) const { return p * height - std::max<int64_t>(p - tall, 0); }
+};
+
+constexpr int64_t kBlockK = 384;   // a row panel of this depth stays in the first cache
+constexpr int64_t kBlockN = 480;   // columns packed at a time stay in the second
+
+// One column panel of a matrix: dst[p][j] for j < cols, zero up to `width`.
+template <class T> void pack_cols(T* __restrict dst, const T* __restrict b, int64_t row_stride, int64_t col_stride, int64_t k, int64_t cols, int64_t width) {
+  if (col_stride == 1 && cols == kTileCols<T> && width == cols) {
+    for (int64_t p = 0; p < k; ++p, b += row_stride, dst += width)
+      for (int v = 0; v < kTileVecs; ++v) store(dst + v * kLanes<T>, load(b + v * kLanes<T>));
+    return;
+  }
+  if (col_stride == 1) {
+    for (int64_t p = 0; p < k; ++p, b += row_stride, dst += width) {
+      std::memcpy(dst, b, cols * sizeof(T));
+      for (int64_t j = cols; j < width; ++j) dst[j] = T(0);
+    }
+    return;
+  }
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) {
+    if (cols == width && col_stride < (int64_t(1) << 26)) {
+      __m512i index = _mm512_mullo_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), _mm512_set1_epi32(static_cast<int>(col_stride)));
+      for (int64_t p = 0; p < k; ++p, b += row_stride, dst += width)
+        for (int64_t j = 0; j < width; j += 16)
+          _mm512_storeu_si512(dst + j, _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), 0xffff, index, b + j * col_stride, 4));
+      return;
+    }
+  }
+#endif
+  for (int64_t j = 0; j < cols; ++j) {
+    const T* from = b + j * col_stride;
+    for (int64_t p = 0; p < k; ++p) dst[p * width + j] = from[p * row_stride];
+  }
+  for (int64_t j = cols; j < width; ++j)
+    for (int64_t p = 0; p < k; ++p) dst[p * width + j] = T(0);
+}
+
+template <class T> inline int64_t panel_width(int64_t cols) { return (cols + kLanes<T> - 1) / kLanes<T> * kLanes<T>; }
+
+// Where a column panel lies: as it is in memory, or packed.
+template <class T> struct Panel {
+  const T* data;
+  int64_t stride;
+};
+constexpr int64_t kPanelSlack = 64;  // elements after the packed panels that whole-vector stores may touch
+template <class T> constexpr int64_t kPanelBuffer = kBlockK * kBlockN + kPanelSlack;
+
+// C[rows p0..p1 of panels, j0:j1] = A B for at most kBlockN columns. `a` is A's first row; one of its strides is 1.
+// `panel(buffer, k0, kc, col, cols, width)` gives the column panel [k0, k0 + kc) x [col, col + cols), packed into the buffer or not.
+template <class T, class MakePanel>
+void block_product(const RowPanels& rows, int64_t p0, int64_t p1, int64_t j0, int64_t j1, int64_t k, const T* a, int64_t row_stride, int64_t col_stride,
+                   const MakePanel& panel, const Target<T>& c, T* buffer) {
+  const bool k_contiguous = col_stride == 1;
+  for (int64_t k0 = 0; k0 < k || k0 == 0; k0 += kBlockK) {
+    int64_t kc = std::min(kBlockK, k - k0);
+    Panel<T> panels[kBlockN / kTileCols<T> + 1];
+    T* to = buffer;
+    int64_t count = 0;
+    for (int64_t j = j0; j < j1; j += kTileCols<T>) {
+      int64_t cols = std::min<int64_t>(kTileCols<T>, j1 - j), width = panel_width<T>(cols);
+      panels[count++] = panel(to, k0, kc, j, cols, width);
+      to += width * kc;
+    }
+    for (int64_t p = p0; p < p1; ++p) {
+      int64_t row = rows.begin(p);
+      Rows<T> left{a + row * row_stride + k0 * col_stride, k_contiguous ? row_stride : col_stride};
+      TileFn<T> full = tile_function<T>(rows.rows(p), kTileVecs, k_contiguous);
+      for (int64_t j = j0, i = 0; j < j1; j += kTileCols<T>, ++i) {
+        int64_t cols = std::min<int64_t>(kTileCols<T>, j1 - j);
+        TileFn<T> fn = cols > kLanes<T> ? full : tile_function<T>(rows.rows(p), 1, k_contiguous);
+        fn(kc, left, panels[i].data, panels[i].stride, c, row, j, cols, c.accumulate || k0 > 0, k0 == 0);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trine::cpu
