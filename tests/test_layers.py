@@ -1,7 +1,7 @@
 """Who may include or import whom, after the picture in docs/architecture.md.
 
-What a user would lose: a phone build that drags the interpreter in, kernels that cannot be reused, an import of the core
-that pulls a domain package along.
+What a user would lose: a phone build that drags the interpreter in, kernels that cannot be reused, an import of the
+core that pulls a domain package along.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def core_folder(name: str, includer: Path) -> str | None:
 
 def test_every_folder_of_the_core_is_in_the_picture():
     folders = {p.name for p in CSRC.iterdir() if p.is_dir() and sources(p)}
-    assert folders <= set(MAY_INCLUDE), "say in tests/test_layers.py and docs/architecture.md what a new folder may know"
+    assert folders <= set(MAY_INCLUDE), "say here and in docs/architecture.md what a new folder may know"
 
 
 @pytest.mark.parametrize("folder", sorted(MAY_INCLUDE))

@@ -30,7 +30,7 @@ def function_lines(text: str, name: str) -> int:
     total = 0
     lines = text.splitlines()
     for start, line in enumerate(lines):
-        if not re.match(rf"[^=;/]*\b\w+[\s&*]+{re.escape(name)}\s*\([^;]*$", line) or line[:1].isspace():
+        if not re.match(rf"[^=;/(]*\b\w+[\s&*]+{re.escape(name)}\s*\(", line) or line[:1].isspace():
             continue
         depth, opened = 0, False
         for count, body in enumerate(lines[start:], 1):
@@ -40,7 +40,7 @@ def function_lines(text: str, name: str) -> int:
                 total += count
                 break
             if not opened and ";" in body:
-                break
+                break  # a declaration
     return total
 
 

@@ -166,6 +166,19 @@ def test_inplace_form_equals_functional(operator):
     assert tried, f"no sample of {operator.name} can be written in place"
 
 
+def exact_out(item: T):
+    return trine.empty(item.array.shape, dtype=getattr(trine, item.dtype))
+
+
+def empty_out(item: T):
+    """To be resized by the operator."""
+    return trine.empty([0], dtype=getattr(trine, item.dtype))
+
+
+def strided_out(item: T):
+    return strided(exact_out(item))
+
+
 @each(lambda operator: "out" in operator.op.variants and not operator.tests.get("path"))
 def test_out_form_equals_functional(operator):
     problems = []
@@ -173,9 +186,7 @@ def test_out_form_equals_functional(operator):
         wanted = expected if isinstance(expected, list) else [expected]
         if not all(isinstance(item, T) for item in wanted):
             continue
-        for make_out in (lambda item: trine.empty(item.array.shape, dtype=getattr(trine, item.dtype)),
-                         lambda item: trine.empty([0], dtype=getattr(trine, item.dtype)),
-                         lambda item: strided(trine.zeros(item.array.shape, dtype=getattr(trine, item.dtype)))):  # fmt: skip
+        for make_out in (exact_out, empty_out, strided_out):
             args, kwargs = arguments(sample)
             outs = [make_out(item) for item in wanted]
             call(operator, args, {**kwargs, "out": tuple(outs) if isinstance(expected, list) else outs[0]})
