@@ -43,64 +43,95 @@ TRINE_FN Exponential<double, int64_t> exponential(double x) {
   return {expm1_reduced(r), bits(shifted) - bits(kRoundDouble)};
 }
 
-// Comparisons are written so that NaN passes through.
-template <class T>
-TRINE_FN T clamp_keeping_nan(T x, T lo, T hi) {
-  x = x > hi ? hi : x;
-  return x < lo ? lo : x;
+// x brought into [lo, hi], lo < 0 < hi, on the bit patterns: an integer minimum is one instruction, where a
+// comparison that minds NaN takes three. NaN is lost; the callers put it back.
+TRINE_FN float clamp_bits(float x, float lo, float hi) {
+  int32_t i = bits(x);
+  i = i < bits(hi) ? i : bits(hi);
+  uint32_t u = static_cast<uint32_t>(i), limit = static_cast<uint32_t>(bits(lo));
+  return from_bits(static_cast<int32_t>(u < limit ? u : limit));
+}
+TRINE_FN double clamp_bits(double x, double lo, double hi) {
+  int64_t i = bits(x);
+  i = i < bits(hi) ? i : bits(hi);
+  uint64_t u = static_cast<uint64_t>(i), limit = static_cast<uint64_t>(bits(lo));
+  return from_bits(static_cast<int64_t>(u < limit ? u : limit));
+}
+
+// e^x 2^-shift for lo <= x <= hi as p 2^h 2^h: halving the exponent makes both factors normal numbers down to the
+// smallest result, and the bias is added within the rounding constant.
+TRINE_FN float exp_between(float x, float lo, float hi, float first_factor) {
+  float t = clamp_bits(x, lo, hi);
+  constexpr float round = kRoundFloat + 127.0f;
+  float shifted = fmadd(t, 0x1.715476p-1f, round);
+  float h = shifted - round;
+  float r = fmadd(h, -0x1.7f7d1cp-19f, fmadd(h, -0x1.62e4p0f, t));
+  float p = poly(r, 1.0f, 1.0f, 0.5000000106f, 0.1666667387f, 0.04166652553f, 0.00833252763f, 0.001389370379f,
+                 0.0002010985159f, 2.444010996e-5f);
+  float factor = from_bits(static_cast<int32_t>(static_cast<uint32_t>(bits(shifted)) << 23));
+  float result = p * (factor * first_factor) * factor;
+  return x != x ? x : result;
+}
+TRINE_FN double exp_between(double x, double lo, double hi, double first_factor) {
+  double t = clamp_bits(x, lo, hi);
+  constexpr double round = kRoundDouble + 1023.0;
+  double shifted = fmadd(t, 0x1.71547652b82fep-1, round);
+  double h = shifted - round;
+  double r = fmadd(h, -0x1.a39ef35793c76p-32, fmadd(h, -0x1.62e42feep0, t));
+  double p = poly(r, 1.0, 1.0, 0.499999999999999987, 0.166666666666666532, 0.0416666666666672635,
+                  0.00833333333333784173, 0.00138888888888045848, 0.000198412698358835432, 0.0000248015873545122012,
+                  2.75573222915076789e-6, 2.75573029839884194e-7, 2.50512059442626858e-8, 2.0879052267152846e-9,
+                  1.61914208711738917e-10, 1.13782851728763935e-11);
+  double factor = from_bits(static_cast<int64_t>(static_cast<uint64_t>(bits(shifted)) << 52));
+  double result = p * (factor * first_factor) * factor;
+  return x != x ? x : result;
 }
 
 }  // namespace detail
 
-TRINE_FN float exp(float x) {
-  auto [tail, n] = detail::exponential(detail::clamp_keeping_nan(x, -104.0f, 89.0f));
-  return scale(1.0f + tail, n);
-}
-TRINE_FN double exp(double x) {
-  auto [tail, n] = detail::exponential(detail::clamp_keeping_nan(x, -746.0, 710.0));
-  return scale(1.0 + tail, n);
-}
+TRINE_FN float exp(float x) { return detail::exp_between(x, -104.0f, 89.0f, 1.0f); }
+TRINE_FN double exp(double x) { return detail::exp_between(x, -746.0, 710.0, 1.0); }
 
 // e^x / 2, finite up to where sinh and cosh are.
-TRINE_FN float half_exp(float x) {
-  auto [tail, n] = detail::exponential(detail::clamp_keeping_nan(x, -104.0f, 90.0f));
-  return scale(1.0f + tail, n - 1);
-}
-TRINE_FN double half_exp(double x) {
-  auto [tail, n] = detail::exponential(detail::clamp_keeping_nan(x, -746.0, 711.0));
-  return scale(1.0 + tail, n - 1);
-}
+TRINE_FN float half_exp(float x) { return detail::exp_between(x, -104.0f, 90.0f, 0.5f); }
+TRINE_FN double half_exp(double x) { return detail::exp_between(x, -746.0, 711.0, 0.5); }
 
 TRINE_FN float exp2(float x) {
-  x = detail::clamp_keeping_nan(x, -151.0f, 128.0f);
-  float shifted = x + detail::kRoundFloat;
-  float r = x - (shifted - detail::kRoundFloat);
-  float p = poly(r, 1.0f, 0.6931472068f, 0.2402265092f, 0.05550327123f, 0.009618056761f, 0.001340046493f,
-                 0.0001546141249f);
-  return scale(p, bits(shifted) - bits(detail::kRoundFloat));
+  constexpr float round = detail::kRoundFloat + 127.0f;
+  float t = detail::clamp_bits(x, -151.0f, 128.0f);
+  float shifted = fmadd(t, 0.5f, round);
+  float r = fmadd(shifted - round, -2.0f, t);
+  float p = poly(r, 1.0f, 0.6931471737f, 0.2402265027f, 0.05550418665f, 0.009618168273f, 0.001333116834f,
+                 0.0001539465219f, 1.55233709e-5f, 1.383534253e-6f);
+  float factor = from_bits(static_cast<int32_t>(static_cast<uint32_t>(bits(shifted)) << 23));
+  float result = p * factor * factor;
+  return x != x ? x : result;
 }
 TRINE_FN double exp2(double x) {
-  x = detail::clamp_keeping_nan(x, -1076.0, 1024.0);
-  double shifted = x + detail::kRoundDouble;
-  double r = x - (shifted - detail::kRoundDouble);
+  double t = detail::clamp_bits(x, -1076.0, 1024.0);
+  double shifted = t + detail::kRoundDouble;
+  double r = t - (shifted - detail::kRoundDouble);
   // r ln(2) in two parts: its rounding error would cost half a unit in the last place.
   double high = r * 0x1.62e42fefa39efp-1;
   double low = fmadd(r, 0x1.abc9e3b39803fp-56, product_error(r, 0x1.62e42fefa39efp-1, high));
   double tail = detail::expm1_reduced(high);
-  return scale(1.0 + (tail + low), bits(shifted) - bits(detail::kRoundDouble));
+  double result = scale(1.0 + (tail + low), bits(shifted) - bits(detail::kRoundDouble));
+  return x != x ? x : result;
 }
 
 TRINE_FN float expm1(float x) {
-  auto [tail, n] = detail::exponential(detail::clamp_keeping_nan(x, -30.0f, 89.0f));
+  auto [tail, n] = detail::exponential(detail::clamp_bits(x, -30.0f, 89.0f));
   float half = power_of_two(n - 1);  // n may be 128
   float large = fmadd(half, tail, half - 0.5f) * 2.0f;
-  return copysign(n == 0 ? tail : large, x);
+  float result = copysign(n == 0 ? tail : large, x);
+  return x != x ? x : result;
 }
 TRINE_FN double expm1(double x) {
-  auto [tail, n] = detail::exponential(detail::clamp_keeping_nan(x, -50.0, 710.0));
+  auto [tail, n] = detail::exponential(detail::clamp_bits(x, -50.0, 710.0));
   double half = power_of_two(n - 1);
   double large = fmadd(half, tail, half - 0.5) * 2.0;
-  return copysign(n == 0 ? tail : large, x);
+  double result = copysign(n == 0 ? tail : large, x);
+  return x != x ? x : result;
 }
 
 namespace detail {
@@ -134,12 +165,14 @@ TRINE_FN float log_tail(float f) {
                       0.1187296902f, -0.1178981107f, 0.06915390579f);
 }
 
-// log(1 + f) as f - (f^2 / 2 - rest): s = f / (2 + f), log = f - f^2/2 + s (f^2/2 + R(s^2)).
+// A long polynomial costs less here than the division of the series in f / (2 + f).
 TRINE_FN double log_tail(double f) {
-  double s = f / (2.0 + f), z = s * s;
-  double r = z * poly(z, 0.666666666666673445, 0.399999999994143672, 0.285714287424654853, 0.222221985643873014,
-                      0.181835648226506509, 0.153140368945367056, 0.147960954446688522);
-  return s * fmadd(0.5 * f, f, r);
+  double z = f * f;
+  return f * z * poly(f, 0.333333333333334722, -0.249999999999992398, 0.199999999999398676, -0.166666666668287057,
+                      0.142857142945006442, -0.124999999906539179, 0.111111104852755829, -0.0999999993874945828,
+                      0.0909093412435732163, -0.0833335882955907839, 0.0769171427993343622, -0.0714177331837737219,
+                      0.0667492688040861842, -0.0627205116414959886, 0.0582185920013168492, -0.0531577813877654633,
+                      0.0538478277637166058, -0.0628583234111724933, 0.0578719472562597472, -0.0249714153494369835);
 }
 
 template <class T>
@@ -177,34 +210,33 @@ TRINE_FN float log10(float x) {
   return detail::log_domain(x, fmadd(n, 0x1.344p-2f, fmadd(f, 0x1.bcb7b2p-2f, r)));
 }
 
-namespace detail {
-
-// scale * log(1 + f) with the product carried in two parts.
-TRINE_FN double scaled_log(double f, double factor_high, double factor_low, double add_low, double add_high) {
-  double half_square = 0.5 * f * f;
-  double tail = log_tail(f);
-  double high = f - half_square;
-  double low = ((f - high) - half_square) + tail;
-  // high is cut to 26 bits, so that its product with the factor's 27 leading bits is exact.
-  double cut = from_bits(bits(high) & ~int64_t{0x7ffffff});
-  low += high - cut;
-  double product = cut * factor_high;
-  double rest = fmadd(low, factor_high, (cut + low) * factor_low) + add_low;
-  double sum = add_high + product;
-  double lost = (add_high - sum) + product;
-  return sum + (lost + rest);
-}
-
-}  // namespace detail
-
+// In double the leading product is carried in two parts.
 TRINE_FN double log2(double x) {
   auto [f, n] = detail::split(x);
-  return detail::log_domain(x, detail::scaled_log(f, 0x1.7154764p0, 0x1.2b82fe1777d1p-28, 0.0, n));
+  double q = poly(f, -0.721347520444483797, 0.480898346962976313, -0.360673760221334194, 0.288539008180243459,
+                  -0.240449173613987134, 0.206099291413853508, -0.180336870672754306, 0.160299448106200891,
+                  -0.144269881677962349, 0.131154477801860878, -0.120215634352568448, 0.110960221032886249,
+                  -0.103174299591665017, 0.0965119762543171104, -0.0892549413324674904, 0.0812491793913970147,
+                  -0.08199354542092319, 0.0953296192359287984, -0.0875627908912486836, 0.0377419909400214375);
+  double high = f * 0x1.71547652b82fep0;
+  double low = fmadd(f, 0x1.777d0ffda0d24p-56, product_error(f, 0x1.71547652b82fep0, high));
+  low = fmadd(f * f, q, low);
+  double sum = n + high;
+  return detail::log_domain(x, sum + (((n - sum) + high) + low));
 }
 TRINE_FN double log10(double x) {
   auto [f, n] = detail::split(x);
-  return detail::log_domain(
-      x, detail::scaled_log(f, 0x1.bcb7b14p-2, 0x1.26e50e32a6ab7p-30, n * 0x1.3fde623e2566bp-43, n * 0x1.34413509f7p-2));
+  double q = poly(f, -0.217147240951626544, 0.144764827301080484, -0.108573620475540026, 0.0868588963813881231,
+                  -0.0723824136904264085, 0.0620420688006619184, -0.0542868073966751664, 0.0482549421683482329,
+                  -0.0434295618559600859, 0.0394814318840058979, -0.0361885118878964288, 0.0334023548564041425,
+                  -0.0310585589587132168, 0.0290529997933593358, -0.0268684146023015846, 0.0244584401198942736,
+                  -0.0246825166225349531, 0.0286970748652406245, -0.0263590265623186833, 0.0113614713690246709);
+  double high = f * 0x1.bcb7b1526e50ep-2;
+  double low = fmadd(f, 0x1.95355baaafad3p-57, product_error(f, 0x1.bcb7b1526e50ep-2, high));
+  low = fmadd(n, 0x1.3fde623e2566bp-43, fmadd(f * f, q, low));
+  double shift = n * 0x1.34413509f7p-2;
+  double sum = shift + high;
+  return detail::log_domain(x, sum + (((shift - sum) + high) + low));
 }
 
 TRINE_FN float log1p(float x) {
@@ -213,7 +245,7 @@ TRINE_FN float log1p(float x) {
   int32_t i = bits(u) - 0x3f3504f3;
   float m = from_bits((i & 0x7fffff) + 0x3f3504f3);
   int32_t e = i >> 23;
-  float f = (m - 1.0f) + lost * from_bits((127 - e) << 23);
+  float f = (m - 1.0f) + lost * power_of_two(-(e < 64 ? e : 64));
   float n = static_cast<float>(e);
   float r = fmadd(n, 0x1.7f7d1cp-20f, detail::log_tail(f));
   r = fmadd(-0.5f * f, f, r) + f;
@@ -228,7 +260,7 @@ TRINE_FN double log1p(double x) {
   int64_t i = bits(u) - 0x3fe6a09e667f3bcd;
   double m = from_bits((i & 0xfffffffffffff) + 0x3fe6a09e667f3bcd);
   int64_t e = i >> 52;
-  double f = (m - 1.0) + lost * from_bits((1023 - e) << 52);
+  double f = (m - 1.0) + lost * power_of_two(-(e < 64 ? e : int64_t{64}));
   double n = from_bits(e + bits(detail::kRoundDouble)) - detail::kRoundDouble;
   double r = fmadd(n, 0x1.a39ef35793c76p-33, detail::log_tail(f));
   r = fmadd(-0.5 * f, f, r) + f;

@@ -55,7 +55,7 @@ template <class T, class = std::enable_if_t<std::is_floating_point_v<T>>>
 TRINE_FN T tanh(T x) {
   T a = fabs(x), e = exp(T(-2) * a);
   T large = T(1) - T(2) * e / (T(1) + e);
-  return a < T(0.55) ? detail::tanh_small(x) : copysign(large, x);
+  return copysign(a < T(0.55) ? detail::tanh_small(a) : large, x);
 }
 
 // The three inverses are log1p of an argument without cancellation; where its square would overflow the +-1 under

@@ -53,13 +53,13 @@ template <class A, class B>
 TRINE_FN common_t<A, B> fmax(A a_, B b_) {
   using T = common_t<A, B>;
   T a = static_cast<T>(a_), b = static_cast<T>(b_);
-  return b != b || a > b ? a : b;
+  return (b != b) | (a > b) ? a : b;
 }
 template <class A, class B>
 TRINE_FN common_t<A, B> fmin(A a_, B b_) {
   using T = common_t<A, B>;
   T a = static_cast<T>(a_), b = static_cast<T>(b_);
-  return b != b || a < b ? a : b;
+  return (b != b) | (a < b) ? a : b;
 }
 template <class T, class L, class H>
 TRINE_FN T clamp(T x, L lo, H hi) {
@@ -77,7 +77,7 @@ TRINE_FN T heaviside(T x, T at_zero) {
 
 namespace detail {
 
-// x - trunc(x / y) y, exact while the quotient is below 2^52; beyond it NaN (see exact.h). y is not 0.
+// x - trunc(x / y) y, exact while the quotient is below 2^52; beyond it NaN (see exact.h).
 TRINE_FN double fmod_near(double x, double y) {
   double a = fabs(x), b = fabs(y);
   double q = __builtin_trunc(a / b);
@@ -91,11 +91,9 @@ TRINE_FN double fmod_near(double x, double y) {
 
 }  // namespace detail
 
-// The remainder with the sign of x (C's fmod); integers divided by zero give 0.
-TRINE_FN double fmod(double x, double y) {
-  double r = detail::fmod_near(x, y);
-  return y == 0.0 || fabs(x) == infinity<double> ? nan<double> : r;
-}
+// The remainder with the sign of x (C's fmod); integers divided by zero give 0. A zero y and an infinite x make
+// the quotient infinite or NaN, and so the result NaN.
+TRINE_FN double fmod(double x, double y) { return detail::fmod_near(x, y); }
 TRINE_FN float fmod(float x, float y) { return static_cast<float>(fmod(static_cast<double>(x), static_cast<double>(y))); }
 
 template <class T, class = std::enable_if_t<std::is_integral_v<T>>>
@@ -104,11 +102,22 @@ TRINE_FN T fmod(T x, T y) {
   return static_cast<T>(unsafe ? T(0) : x % (unsafe ? T(1) : y));
 }
 
+namespace detail {
+
+// On the sign bits: a product would underflow.
+template <class T>
+TRINE_FN bool opposite_signs(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) return (bits(a) ^ bits(b)) < 0;
+  else return std::is_signed_v<T> && static_cast<T>(a ^ b) < T(0);
+}
+
+}  // namespace detail
+
 // The remainder with the sign of y (Python's %).
 template <class T>
 TRINE_FN T remainder(T x, T y) {
   T r = fmod(x, y);
-  return r != T(0) && (r < T(0)) != (y < T(0)) ? static_cast<T>(r + y) : r;
+  return (r != T(0)) & detail::opposite_signs(r, y) ? static_cast<T>(r + y) : r;
 }
 
 template <class T>
@@ -126,14 +135,14 @@ TRINE_FN T floor_divide(T x, T y) {
   if constexpr (std::is_floating_point_v<T>) {
     T r = fmod(x, y);
     T q = (x - r) / y;
-    q = r != T(0) && (r < T(0)) != (y < T(0)) ? q - T(1) : q;
+    q = (r != T(0)) & detail::opposite_signs(r, y) ? q - T(1) : q;
     T down = floor(q);
     T nearest = q - down > T(0.5) ? down + T(1) : down;
     T result = q != T(0) ? nearest : copysign(T(0), x / y);
     return y == T(0) ? x / y : result;
   } else {
     T q = trunc_divide(x, y), r = fmod(x, y);
-    return r != T(0) && (r < T(0)) != (y < T(0)) ? static_cast<T>(q - T(1)) : q;
+    return (r != T(0)) & detail::opposite_signs(r, y) ? static_cast<T>(q - T(1)) : q;
   }
 }
 
@@ -152,7 +161,7 @@ TRINE_FN T nextafter(T x, T y) {
 TRINE_FN float hypot(float x, float y) {
   double a = static_cast<double>(x), b = static_cast<double>(y);
   float r = static_cast<float>(__builtin_sqrt(a * a + b * b));
-  return fabs(x) == infinity<float> || fabs(y) == infinity<float> ? infinity<float> : r;
+  return (fabs(x) == infinity<float>) | (fabs(y) == infinity<float>) ? infinity<float> : r;
 }
 TRINE_FN double hypot(double x, double y) {
   double a = fabs(x), b = fabs(y);
@@ -164,8 +173,8 @@ TRINE_FN double hypot(double x, double y) {
   double l = large * down, s = small * down;
   double ll = l * l;
   double r = __builtin_sqrt(ll + fmadd(s, s, product_error(l, l, ll))) * up;
-  r = a != a || b != b ? nan<double> : r;
-  return a == infinity<double> || b == infinity<double> ? infinity<double> : r;
+  r = (a != a) | (b != b) ? nan<double> : r;
+  return (a == infinity<double>) | (b == infinity<double>) ? infinity<double> : r;
 }
 
 // Shifts by a negative count or the whole width give what an endless shift would.

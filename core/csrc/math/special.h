@@ -10,8 +10,9 @@ namespace trine::math {
 
 TRINE_FN float erf(float x) {
   float a = fabs(x), z = a * a;
-  float small = x * poly(z, 1.128379166f, -0.3761262714f, 0.1128360017f, -0.02685444433f, 0.005189534558f,
-                         -0.0008020832596f, 7.889086446e-5f);
+  float small = fmadd(x, poly(z, 0.128379166f, -0.3761262714f, 0.1128360017f, -0.02685444433f, 0.005189534558f,
+                              -0.0008020832596f, 7.889086446e-5f),
+                      x);
   // log(erfc(a)); past 4 erf rounds to 1.
   float t = a < 4.0f ? a : 4.0f;
   float e = poly(t, 0.0001880329683f, -1.129578391f, -0.633219956f, -0.1084185116f, 0.02520821627f, -0.00420454721f,
@@ -20,36 +21,153 @@ TRINE_FN float erf(float x) {
   large = x != x ? x : large;
   return a < 1.0f ? small : large;
 }
-TRINE_FN double erf(double x) { return ::erf(x); }
 
-TRINE_FN float erfc(float x) { return ::erfcf(x); }
-TRINE_FN double erfc(double x) { return ::erfc(x); }
+namespace detail {
+
+// erf(x) for z = x^2 <= 1.
+TRINE_FN double erf_small(double x, double z) {
+  return fmadd(x, poly(z, 0.128379167095512574, -0.376126389031837482, 0.112837916709548844,
+                               -0.0268661706450778591, 0.00522397762482831046, -0.000854832698142009978,
+                               0.000120553311327979802, -0.0000149255957691622138, 1.64610084394851775e-6,
+                               -1.63503959053951441e-7, 1.46603270879451653e-8, -1.13749510534103552e-9,
+                               5.96067977320501941e-11),
+                       x);
+}
+
+// erfc(a) for 0 <= a: e^(-a^2) q(t) / (1 + 2 a), t = (a - k) / (a + k). The square's own rounding error is put back.
+TRINE_FN float erfc_positive(float a) {
+  float t = (a - 3.0f) / (a + 3.0f);
+  float q = poly(t, 1.253008059f, -0.1356211393f, -0.0475624036f, 0.12964641f, -0.1192708697f, 0.06829590084f,
+                 -0.02379819621f, 0.002566296321f, 0.002002749311f, -0.000775122936f, -0.0002669916496f);
+  float z = a * a;
+  float e = exp(-z);
+  return fmadd(-product_error(a, a, z), e, e) * (q / fmadd(2.0f, a, 1.0f));
+}
+TRINE_FN double erfc_positive(double a) {
+  double t = (a - 4.0) / (a + 4.0);
+  double q = poly(t, 1.23299511862555251, -0.139621116840562516, 0.0153796521026200821, 0.0680970542546929513,
+                  -0.10103906603632774, 0.0937328349983369192, -0.066330365811586731, 0.037167515537808184,
+                  -0.0161977340665304656, 0.00503196997301613541, -0.00075777321830657119, -0.000199256648349061078,
+                  0.000150621326907535547, -0.0000243994814590262457, -0.0000112209406274017132,
+                  5.71070066269078842e-6, 2.9170280586647002e-7, -8.27632397173550927e-7, 7.69913464023750622e-8,
+                  1.13136582866589061e-7, -1.91067864765673663e-8, -1.65179960451263726e-8, 1.70925042051644677e-9,
+                  2.07900836462169693e-9, 2.81026859942078238e-10);
+  double z = a * a;
+  double e = exp(-z);
+  return fmadd(-product_error(a, a, z), e, e) * (q / fmadd(2.0, a, 1.0));
+}
+
+}  // namespace detail
+
+TRINE_FN double erf(double x) {
+  double a = fabs(x);
+  double small = detail::erf_small(x, a * a);
+  // log(erfc(a)); past 6 erf rounds to 1.
+  double t = a < 6.0 ? a : 6.0;
+  double e = poly(t, 2.3546583946102216e-8, -1.12837947198160085, -0.636617907082567299, -0.102779777019793255,
+                  0.0191479102858699561, 0.000169571811381510554, -0.00163337497858226328, 0.000510638316557866476,
+                  0.0000555666082343977448, -0.000132636660351970446, 0.0000763442648315323477,
+                  -0.0000292862088449282255, 8.54497214908899104e-6, -1.97105313549197914e-6, 3.62556739408608509e-7,
+                  -5.28034474046905945e-8, 5.96922728423937127e-9, -5.05580951967495797e-10, 3.01946219327100135e-11,
+                  -1.13355383684080453e-12, 2.01089469400367336e-14);
+  double large = copysign(1.0 - exp(e), x);
+  large = x != x ? x : large;
+  return a < 1.0 ? small : large;
+}
+
+TRINE_FN float erfc(float x) {
+  float a = fabs(x);
+  float c = detail::erfc_positive(a < 11.0f ? a : 11.0f);
+  float z = a * a;
+  float near = 1.0f - fmadd(x, poly(z, 0.128379166f, -0.3761262714f, 0.1128360017f, -0.02685444433f, 0.005189534558f,
+                                    -0.0008020832596f, 7.889086446e-5f),
+                            x);
+  float result = x < 0.5f ? (x < -0.5f ? 2.0f - c : near) : c;
+  return x != x ? x : result;
+}
+TRINE_FN double erfc(double x) {
+  double a = fabs(x);
+  double c = detail::erfc_positive(a < 28.0 ? a : 28.0);
+  double near = 1.0 - detail::erf_small(x, a * a);
+  double result = x < 0.5 ? (x < -0.5 ? 2.0 - c : near) : c;
+  return x != x ? x : result;
+}
 
 namespace detail {
 
 template <class T>
 TRINE_FN bool is_odd_integer(T y) {
   T half = y * T(0.5);
-  return trunc(y) == y && trunc(half) != half;
+  return (trunc(y) == y) & (trunc(half) != half);
 }
 
 template <class T>
 TRINE_FN T pow_domain(T x, T y, T magnitude) {
   bool odd = is_odd_integer(y);
-  T result = x < T(0) && trunc(y) != y && fabs(x) != infinity<T> ? nan<T> : magnitude;
-  result = signbit(x) && odd ? -magnitude : result;
-  result = x != x || y != y ? nan<T> : result;
-  result = fabs(x) == T(1) && (fabs(y) == infinity<T>) ? T(1) : result;
-  return x == T(1) || y == T(0) ? T(1) : result;
+  T result = (x < T(0)) & (trunc(y) != y) & (fabs(x) != infinity<T>) ? nan<T> : magnitude;
+  result = signbit(x) & odd ? -magnitude : result;
+  result = (x != x) | (y != y) ? nan<T> : result;
+  result = (fabs(x) == T(1)) & (fabs(y) == infinity<T>) ? T(1) : result;
+  return (x == T(1)) | (y == T(0)) ? T(1) : result;
 }
 
 }  // namespace detail
 
+// The logarithm and its product with y are taken in double, to 33 bits: y log2(x) reaches 150.
 TRINE_FN float pow(float x, float y) {
-  double l = log2(static_cast<double>(fabs(x)));
-  return detail::pow_domain(x, y, static_cast<float>(exp2(static_cast<double>(y) * l)));
+  float a = fabs(x);
+  auto [f_, n_] = detail::split(a);
+  double f = static_cast<double>(f_);
+  double q = poly(f, -0.72134752373957671, 0.480898347978967688, -0.360673107973248898, 0.288538405841461245,
+                  -0.240485314950208086, 0.206154599613482779, -0.179534888236017649, 0.158567579257186658,
+                  -0.151348708152463664, 0.152511117030682097, -0.11025942257436327, 0.0295632809490404007);
+  double l = fmadd(f, fmadd(f, q, 0x1.71547652b82fep0), static_cast<double>(n_));
+  float edge = a == 0.0f ? -infinity<float> : a;  // infinite where the logarithm is
+  l = fabs(edge) == infinity<float> ? static_cast<double>(edge) : l;
+  double t = l * static_cast<double>(y);
+  t = t > 160.0 ? 160.0 : t;
+  t = t < -160.0 ? -160.0 : t;
+  double n = (t + detail::kRoundDouble) - detail::kRoundDouble;
+  float r = static_cast<float>(t - n);
+  float p = poly(r, 1.0f, 0.6931472068f, 0.2402265092f, 0.05550327123f, 0.009618056761f, 0.001340046493f,
+                 0.0001546141249f);
+  return detail::pow_domain(x, y, scale(p, static_cast<int32_t>(n)));
 }
-TRINE_FN double pow(double x, double y) { return ::pow(x, y); }
+
+// The logarithm in two parts, of 64 bits together: log(1 + f) = 2 s + s^3 (2/3 + s^2 R(s^2)), s = f / (2 + f).
+TRINE_FN double pow(double x, double y) {
+  double a = fabs(x);
+  auto [f, n] = detail::split(a);
+  double d = 2.0 + f, d_low = f - (d - 2.0), inverse = 1.0 / d;
+  double s = f * inverse;
+  double p = s * d;
+  double s_low = (((f - p) - product_error(s, d, p)) - s * d_low) * inverse;
+  double z = s * s, z_low = fmadd(2.0 * s, s_low, product_error(s, s, z));
+  double rest = z * poly(z, 0.399999999999999775, 0.285714285714451105, 0.222222222175367296, 0.181818188702823737,
+                         0.153845568732288114, 0.133363173313498492, 0.116748203293734605, 0.119889976400323531);
+  double w = 0x1.5555555555555p-1 + rest;
+  double w_low = ((0x1.5555555555555p-1 - w) + rest) + 0x1.5555555555555p-55;
+  double m = z * w, m_low = product_error(z, w, m) + fmadd(z, w_low, z_low * w);
+  double sm = s * m, sm_low = product_error(s, m, sm) + fmadd(s, m_low, s_low * m);
+  double ln = 2.0 * s + sm, ln_low = ((2.0 * s - ln) + sm) + fmadd(2.0, s_low, sm_low);
+  double scaled = ln * 0x1.71547652b82fep0;
+  double scaled_low = product_error(ln, 0x1.71547652b82fep0, scaled) + fmadd(ln, 0x1.777d0ffda0d24p-56, ln_low * 0x1.71547652b82fep0);
+  double l = n + scaled, l_low = ((n - l) + scaled) + scaled_low;
+  double cut = fabs(y) < 0x1p66 ? y : copysign(0x1p66, y);  // large enough to overflow, small enough to split
+  double t = l * cut, t_low = product_error(l, cut, t) + l_low * cut;
+  double edge = a == 0.0 ? -infinity<double> : a;  // infinite where the logarithm is
+  t = fabs(edge) == infinity<double> ? edge * y : t;
+  bool far = fabs(t) >= 1100.0;
+  t_low = far ? 0.0 : t_low;
+  t = far ? copysign(1100.0, t) : t;
+  double shifted = t + detail::kRoundDouble;
+  double r = t - (shifted - detail::kRoundDouble);
+  double high = r * 0x1.62e42fefa39efp-1;
+  double low = fmadd(t_low, 0x1.62e42fefa39efp-1, fmadd(r, 0x1.abc9e3b39803fp-56, product_error(r, 0x1.62e42fefa39efp-1, high)));
+  double e = detail::expm1_reduced(high);
+  double magnitude = scale(1.0 + (e + fmadd(e, low, low)), bits(shifted) - bits(detail::kRoundDouble));
+  return detail::pow_domain(x, y, magnitude);
+}
 
 template <class T, class = std::enable_if_t<std::is_integral_v<T>>>
 TRINE_FN T pow(T base, T exponent) {

@@ -89,13 +89,26 @@ TRINE_FN T cos(T x) {
   return detail::circular_domain(x, detail::flip_sign((turn & 1) != 0 ? s : c, ((turn + 1) >> 1) & 1));
 }
 
-template <class T, class = std::enable_if_t<std::is_floating_point_v<T>>>
-TRINE_FN T tan(T x) {
+TRINE_FN float tan(float x) {
+  // In double, because the slope of the tangent doubles the error of a rounded r.
+  double wide = static_cast<double>(x);
+  double shifted = fmadd(wide, 0x1.45f306dc9c883p-1, detail::kRoundDouble);
+  double n = shifted - detail::kRoundDouble;
+  double r = fmadd(n, -0x1.0b4611a626331p-34, fmadd(n, -0x1.921fb544p0, wide));
+  double z = r * r;
+  double p = poly(z, 0.333333515877544754, 0.133326048061705924, 0.0540661349635632461, 0.0212518362963630783,
+                  0.0109106606468920707, -1.21495583734402953e-6, 0.00441928050861834326);
+  float t = static_cast<float>(fmadd(r * z, p, r));
+  bool odd = (static_cast<int32_t>(n) & 1) != 0;
+  float result = odd ? -1.0f / t : t;
+  return detail::circular_domain(x, x == 0.0f ? x : result);
+}
+TRINE_FN double tan(double x) {
   auto [r, low, turn] = detail::quadrant(x);
-  T s = detail::sin_reduced(r, low), c = detail::cos_reduced(r, low);
+  double s = detail::sin_reduced(r, low), c = detail::cos_reduced(r, low);
   bool odd = (turn & 1) != 0;
-  T result = (odd ? -c : s) / (odd ? s : c);
-  return detail::circular_domain(x, x == T(0) ? x : result);
+  double result = (odd ? -c : s) / (odd ? s : c);
+  return detail::circular_domain(x, x == 0.0 ? x : result);
 }
 
 namespace detail {
@@ -131,9 +144,9 @@ TRINE_FN T asin(T x) {
   T z = far ? T(0.5) * (T(1) - a) : a * a;
   T y = far ? sqrt(z) : a;
   T tail = detail::asin_tail(y, z);
-  T near = y + tail;
-  T result = detail::HalfPi<T>::high - (T(2) * near - detail::HalfPi<T>::low);
-  return copysign(far ? result : near, x);
+  // high - 2 y is exact, so that only the root's own error is doubled.
+  T result = (detail::HalfPi<T>::high - T(2) * y) - (T(2) * tail - detail::HalfPi<T>::low);
+  return copysign(far ? result : y + tail, x);
 }
 
 template <class T, class = std::enable_if_t<std::is_floating_point_v<T>>>
@@ -185,13 +198,17 @@ TRINE_FN double first_quadrant_angle(double y, double x) {
   bool steep = y > x;
   double small = steep ? x : y, large = steep ? y : x;
   bool equal = small == large;
-  bool turned = small > 0x1.a827999fcef32p-2 * large && !equal;
+  // Halved, so that their sum cannot overflow; tiny ones keep their bits.
+  double half = large > 1.0 ? 0.5 : 1.0;
+  small *= half;
+  large *= half;
+  bool turned = (small > 0x1.a827999fcef32p-2 * large) & !equal;
   double numerator = turned ? small - large : small;
   double denominator = turned ? small + large : large;
   double t = numerator / denominator;
-  t = equal || large == 0.0 ? 0.0 : t;
+  t = equal | (large == 0.0) ? 0.0 : t;
   double angle = detail::atan_small(t);
-  bool quarter = turned || (equal && large != 0.0);
+  bool quarter = turned | (equal & (large != 0.0));
   // In eighths of a turn: base + sign * angle.
   double high = (quarter ? 0x1.921fb54442d18p-1 : 0.0), low = (quarter ? 0x1.1a62633145c07p-55 : 0.0);
   double sign = steep ? -1.0 : 1.0;
@@ -222,7 +239,7 @@ TRINE_FN T atan2(T y, T x) {
   T angle = first_quadrant_angle(fabs(y), fabs(x));
   angle = signbit(x) ? T(2) * detail::HalfPi<T>::high - (angle - T(2) * detail::HalfPi<T>::low) : angle;
   angle = copysign(angle, y);
-  return x != x || y != y ? nan<T> : angle;
+  return (x != x) | (y != y) ? nan<T> : angle;
 }
 
 }  // namespace trine::math
