@@ -1,0 +1,7 @@
+"""Datasets of pictures."""
+
+from trine.vision.datasets.folder import DatasetFolder, ImageFolder, default_loader
+from trine.vision.datasets.mnist import MNIST, FashionMNIST
+from trine.vision.datasets.vision import VisionDataset
+
+__all__ = ["MNIST", "DatasetFolder", "FashionMNIST", "ImageFolder", "VisionDataset", "default_loader"]
