@@ -13,7 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "core" / "codegen"))
 
 import tables  # noqa: E402
-from sample_kinds import POINTWISE_KINDS, sample_texts, suggested_kind  # noqa: E402
+from sample_families import PATHS  # noqa: E402
+from sample_kinds import POINTWISE_KINDS, is_internal, sample_texts, suggested_kind  # noqa: E402
 from samples import ALL_DTYPES, Sample, make  # noqa: E402
 
 # Where an operator takes every dtype, these get all samples; the others get the first few, which is where a dtype
@@ -39,13 +40,7 @@ class Operator:
         """How Python calls it, in Trine and in PyTorch alike."""
         if "path" in self.tests:
             return self.tests["path"]
-        schema_name = self.op.schema.name
-        module = self.op.entry.get("module")
-        if isinstance(module, str) and module:
-            # linalg_solve of the module linalg is called linalg.solve
-            short = schema_name.removeprefix(module.rsplit(".", 1)[-1] + "_")
-            return f"{module}.{short}"
-        return schema_name
+        return PATHS.get(self.op.schema.id, self.op.schema.name)
 
     @property
     def zero_signs(self) -> bool:
@@ -59,7 +54,8 @@ class Operator:
 
     @property
     def differentiable(self) -> bool:
-        return self.op.grad is not None
+        changes_its_argument = self.op.schema.returns == ("Self",)
+        return not changes_its_argument and (self.op.grad is not None or self.op.kind == "composite")
 
     def samples(self, dtype: str, seed: int = 0) -> Iterator[tuple[int, Sample]]:
         texts = self.texts if dtype in MAIN_DTYPES else self.texts[:FEW]
@@ -78,8 +74,8 @@ def all_operators() -> list[Operator]:
         tests = op.entry.get("tests") or {}
         if isinstance(tests, str):
             tests = {"samples": tests}
-        if op.schema.name.startswith("_") and not tests:
-            continue  # an operator's own backward pass and the like: tested through what calls it
+        if is_internal(op):
+            continue
         if tests.get("samples") == "none" or tests.get("skip"):
             continue
         found.append(Operator(op, tuple(sample_texts(op)), tests))

@@ -9,6 +9,11 @@ CREATION = {
     "zeros": ["[2, 3]", "[0]", "[]", "[2], dtype=dt('int64')"],
     "ones": ["[2, 3]", "[0]", "[]", "[2], dtype=dt('bool')"],
     "full": ["[2, 3], 1.5", "[2], 3", "[], True", "[2], 1, dtype=dt('float64')"],
+    "arange_start": ["2, 7", "1, 2, 0.3", "5, 1, -1", "0, 0"],
+    "scalar_tensor": ["1.5", "2", "True"],
+    "new_empty": [],
+    "tril_indices": ["3, 4", "3, 3, 1"],
+    "triu_indices": ["3, 4", "3, 3, 1"],
     "arange": ["5", "2, 7", "1, 2, 0.3", "5, 1, -1", "0", "5.0", "3, dtype=dt('float32')"],
     "linspace": ["0, 1, 5", "3, -2, 8", "1, 1, 1", "0, 1, 0", "0, 1, 33"],
     "logspace": ["0, 2, 5", "0, 3, 4, base=2"],
@@ -27,6 +32,26 @@ CREATION = {
 }
 
 POINTWISE = {
+    "copy_": ["f(3, 5), f(3, 5)", "f(3, 5), f(5)", "f(3), i64(3)", "f(0), f(0)", "f(2, 3), f()"],
+    "fill_": ["f(3, 5), 2", "f(0), 1", "f(), 1.5"],
+    "fill__Tensor": ["f(3, 5), f()"],
+    "zero_": ["f(3, 5)", "f(0)", "f()"],
+    "resize_": [],
+    "resize_as_": [],
+    "where_ScalarOther": ["b(4), f(4), 2.0", "b(3, 1), f(5), 1"],
+    "where_ScalarSelf": ["b(4), 2.0, f(4)", "b(3, 1), 1, f(5)"],
+    "where_Scalar": ["b(4), 2.0, 1.0", "b(3), 1, 0"],
+    "lerp_Scalar": ["f(3, 5), f(3, 5), 0.3", "f(3, 5), f(5), 0.7", "f(), f(), 1.0"],
+    "lerp_Tensor": ["f(3, 5), f(3, 5), unit(3, 5)", "f(3, 5), f(5), unit(1)"],
+    "clamp_Tensor": ["f(3, 5), const(-1), const(1)", "f(3, 5), min=f(5)", "f(3, 5), max=f(3, 1)"],
+    "div_mode": ["f(3, 5), pos(3, 5), rounding_mode='floor'", "f(3, 5), pos(5), rounding_mode='trunc'", "f(3, 5), pos(5), rounding_mode=None"],
+    "threshold": ["f(3, 5), 0.5, 2.0", "special(), 0, 1"],
+    "to_other": ["f(3, 5), f64(2)", "f(3), i64(1)"],
+    "to_device": ["f(3, 5), 'cpu'", "f(3), 'cpu', dt('float64')"],
+    "type_as": ["f(3, 5), f64(2)"],
+    "contiguous": ["f(3, 5)", "f(2, 3, 4, 5), memory_format=fmt('channels_last')"],
+    "detach": ["f(3, 5)"],
+    "clone": ["f(3, 5)", "f()", "f(0)"],
     "where": [
         "b(3, 5), f(3, 5), f(3, 5)",
         "b(3, 1), f(5), f(1, 5)",
@@ -86,6 +111,10 @@ REDUCTIONS = {
 }  # fmt: skip
 
 VIEWS = {
+    "view_dtype": ["f32(3, 4), dt('int32')", "f64(3), dt('float32')"],
+    "sum_to_size": ["f(3, 4), [1, 4]", "f(2, 3, 4), [3, 1]"],
+    "ravel": ["f(2, 3)", "f()"],
+    "split_sizes": ["f(2, 6), [1, 2, 3], 1"],
     "view": ["f(3, 4), [12]", "f(3, 4), [2, -1]", "f(0, 3), [3, 0]", "f(), [1, 1]"],
     "reshape": ["f(3, 4), [12]", "f(3, 4), [2, -1]", "f(0, 3), [3, 0]", "f(), [1, 1]", "f(2, 3, 4), [4, 6]"],
     "permute": ["f(2, 3, 4), [2, 0, 1]", "f(2, 3), [-1, 0]", "f(), []"],
@@ -282,3 +311,13 @@ RANDOM = {
 FAMILIES: dict[str, list[str]] = (
     CREATION | POINTWISE | REDUCTIONS | VIEWS | JOINING | INDEXING | MATRICES | NETWORKS | RANDOM
 )
+
+# How Python calls an operator whose own name is not the public one, or means something else in the main namespace.
+PATHS = {
+    "unfold": "Tensor.unfold",
+    "kl_div": "nn.functional.kl_div",
+    "binary_cross_entropy_with_logits": "nn.functional.binary_cross_entropy_with_logits",
+    "cross_entropy_loss": "nn.functional.cross_entropy",
+    "nll_loss_nd": "nn.functional.nll_loss",
+    "log_sigmoid": "nn.functional.logsigmoid",
+}

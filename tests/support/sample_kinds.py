@@ -21,10 +21,12 @@ DIM = ["f(3, 5), 0", "f(3, 5), -1", "f(2, 3, 4), 1", "f(7), 0", "f(), 0", "f(0, 
 
 KINDS: dict[str, list[str]] = {
     "unary": UNARY,
+    "no_bool": UNARY,
+    "nonzero": [text.replace("f(", "pos(") for text in UNARY],
     "positive": [text.replace("f(", "pos(") for text in UNARY],
     "unit": [text.replace("f(", "unit(") for text in UNARY],
     "binary": BINARY,
-    "divide": [
+    "binary_nonzero": [
         "f(3, 5), pos(3, 5)",
         "f(3, 5), pos(5)",
         "f(3, 1), pos(1, 5)",
@@ -45,7 +47,7 @@ KINDS: dict[str, list[str]] = {
 }
 
 # kinds whose results are compared bit for bit where they are zeros: the sign of zero counts
-POINTWISE_KINDS = {"unary", "positive", "unit", "binary", "ternary"}
+POINTWISE_KINDS = {"unary", "no_bool", "nonzero", "positive", "unit", "binary", "binary_nonzero", "ternary"}
 
 
 def with_domain(texts: list[str], domain: list[float]) -> list[str]:
@@ -75,6 +77,12 @@ def suggested_kind(op: Any) -> str | None:
     return None
 
 
+def is_internal(op: Any) -> bool:
+    """Whether an entry is only a part of others (a backward pass, a cast), which test it by being tested."""
+    named = op.schema.id in FAMILIES or op.schema.name in FAMILIES or op.entry.get("tests")
+    return not named and (op.schema.name.startswith("_") or (op.entry.get("module") == "nn" and suggested_kind(op) is None))
+
+
 def sample_texts(op: Any) -> list[str]:
     """The samples of a table entry. Raises ValueError when nothing says what they are."""
     tests = op.entry.get("tests") or {}
@@ -88,8 +96,8 @@ def sample_texts(op: Any) -> list[str]:
         texts = FAMILIES[op.schema.id]
     elif chosen in KINDS:
         texts = KINDS[chosen]
-    elif op.schema.name in FAMILIES and not op.schema.overload:
-        texts = FAMILIES[op.schema.name]
+    elif op.schema.name in FAMILIES:
+        texts = FAMILIES[op.schema.name]  # Python chooses among overloads by the arguments
     else:
         kind = suggested_kind(op)
         if kind is None:
