@@ -1,7 +1,7 @@
 """Every operator of the tables, in every form a user can call it in.
 
-The values come from real PyTorch (tests/data/operators.bin, made by tools/reference) and from the NumPy or SciPy function
-that a table entry names. Adding an operator adds its tests.
+The values come from real PyTorch (tests/data/operators.bin, made by tools/reference) and from the NumPy or SciPy
+function that a table entry names. Adding an operator adds its tests.
 """
 
 from __future__ import annotations
