@@ -8,13 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import budgets
+import operator_lines
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
-
-import budgets
-import operator_lines
 
 
 def test_broken_budget_is_told_from_one_that_was_not_measured():
