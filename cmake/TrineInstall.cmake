@@ -12,7 +12,7 @@ if(SKBUILD_STATE STREQUAL "editable")
 endif()
 
 set(python_files FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed")
-set(not_in_package REGEX "/core/(csrc|ops|codegen)$" EXCLUDE REGEX "/(csrc|__pycache__)$" EXCLUDE)
+set(not_in_package REGEX "/core/(csrc|ops|codegen)$" EXCLUDE REGEX "/(csrc|examples|__pycache__)$" EXCLUDE)
 # The trailing slash copies what is in the folder, under the package's name.
 install(DIRECTORY core/ DESTINATION trine COMPONENT wheel ${python_files} ${not_in_package})
 if(EXISTS "${CMAKE_SOURCE_DIR}/vision")

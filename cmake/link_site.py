@@ -14,7 +14,7 @@ from pathlib import Path
 
 # source folder -> package folder below SITE; these hold built libraries and are therefore real directories
 PACKAGES = {"core": "trine", "vision": "trine/vision"}
-NOT_IN_PACKAGE = {"core": {"csrc", "ops", "codegen", "__pycache__"}, "vision": {"csrc", "__pycache__"}}
+NOT_IN_PACKAGE = {"core": {"csrc", "ops", "codegen", "__pycache__"}, "vision": {"csrc", "examples", "__pycache__"}}
 
 
 def link(target: Path, name: Path) -> None:
