@@ -1,0 +1,92 @@
+"""Tensors that a module owns: `Parameter` (trained) and `Buffer` (kept, not trained)."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import trine
+
+__all__ = ["Buffer", "Parameter"]
+
+_Tensor = trine.Tensor
+
+
+class Parameter(_Tensor):
+    """A tensor that registers itself with the module it is assigned to.
+
+    `data` is a tensor of any shape (default: an empty one) whose storage is shared, not copied.
+
+    >>> import trine
+    >>> p = trine.nn.Parameter(trine.zeros(2, 3))
+    >>> p.requires_grad, tuple(p.shape)
+    (True, (2, 3))
+    """
+
+    def __new__(cls, data: trine.Tensor | None = None, requires_grad: bool = True) -> Parameter:
+        if data is None:
+            data = trine.empty(0)
+        kind = type(data)
+        if kind is _Tensor or kind is Parameter:
+            return _Tensor._make_subclass(cls, data, requires_grad)
+        # A user's own tensor subclass keeps its class; the mark makes a module treat it as a parameter.
+        if not isinstance(data, _Tensor):
+            raise TypeError(f"Parameter: data must be a Tensor, not {kind.__name__}")
+        result = data.detach().requires_grad_(requires_grad)
+        if type(result) is not kind:
+            raise RuntimeError(
+                f"Creating a Parameter from an instance of type {kind.__name__} requires that detach() "
+                f"returns an instance of the same type, but return type {type(result).__name__} was found instead."
+            )
+        result._is_param = True
+        return result
+
+    def __deepcopy__(self, memo: dict) -> Parameter:
+        known = memo.get(id(self))
+        if known is not None:
+            return known
+        result = type(self)(self.data.clone(memory_format=trine.preserve_format), self.requires_grad)
+        memo[id(self)] = result
+        return result
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()
+
+    def __reduce_ex__(self, protocol: int) -> tuple:
+        return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict())
+
+
+def _rebuild_parameter(data: trine.Tensor, requires_grad: bool, backward_hooks: OrderedDict) -> Parameter:
+    return Parameter(data, requires_grad)
+
+
+def is_parameter(value: object) -> bool:
+    """True for a `Parameter` and for a tensor subclass that was wrapped by `Parameter(...)`."""
+    return isinstance(value, Parameter) or (isinstance(value, _Tensor) and getattr(value, "_is_param", False))
+
+
+class _BufferMeta(type(_Tensor)):
+    def __instancecheck__(self, instance: object) -> bool:
+        return isinstance(instance, _Tensor) and getattr(instance, "_is_buffer", False)
+
+
+class Buffer(_Tensor, metaclass=_BufferMeta):
+    """A tensor that a module stores in its `state_dict` (unless `persistent=False`) without training it.
+
+    The result is a plain `Tensor` with a mark, so operators need no extra dispatch for buffers.
+
+    >>> import trine
+    >>> class Counter(trine.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.count = trine.nn.Buffer(trine.zeros(1))
+    >>> list(Counter().state_dict())
+    ['count']
+    """
+
+    def __new__(cls, data: trine.Tensor | None = None, *, persistent: bool = True) -> trine.Tensor:
+        if data is None:
+            data = trine.empty(0)
+        result = data.detach().requires_grad_(data.requires_grad)
+        result.persistent = persistent
+        result._is_buffer = True
+        return result
