@@ -35,8 +35,8 @@ template <size_t PixelBytes>
 void turn(const uint8_t* source, const ImageShape& stored, int orientation, uint8_t* target) {
   const bool transpose = orientation_transposes(orientation);
   // In the upright picture's own row and column, which of the stored axes run backwards?
-  const bool flip_stored_rows = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
-  const bool flip_stored_columns = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
+  const bool flip_stored_rows = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+  const bool flip_stored_columns = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   size_t height = stored.height;
   size_t width = stored.width;
   const size_t stored_row = stored.width * PixelBytes;
