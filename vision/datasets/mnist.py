@@ -12,7 +12,7 @@ from typing import Any
 import trine
 from trine import Tensor, hub
 from trine.vision._buffers import buffer_of
-from trine.vision.datasets._debian import unpack_debian_package
+from trine.vision.datasets.debian import unpack_debian_package
 from trine.vision.datasets._idx import read_idx
 from trine.vision.datasets.vision import VisionDataset
 

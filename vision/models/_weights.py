@@ -6,8 +6,10 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
+import trine
 from trine import Tensor, hub
 from trine.vision.models._imagenet import IMAGENET_CATEGORIES
 
@@ -20,14 +22,14 @@ class Weights:
         url: where it was published.
         transforms: makes the function that prepares pictures for it.
         meta: ``categories``, ``num_params``, ``min_size``, ``_metrics``.
-        package: (name, version, path inside) of a package that holds the same file; tried before ``url``.
-        sha256: the file's checksum, or its beginning.
+        package: the same file inside a package of the Python package index; tried before ``url``.
+        sha256: the file's checksum, or its beginning; by default what stands in the file's name.
     """
 
     url: str
     transforms: Callable[..., Any]
     meta: Mapping[str, Any] = field(hash=False)
-    package: tuple[str, str, str] | None = None
+    package: hub.PackageFile | None = None
     sha256: str | None = None
 
 
@@ -72,7 +74,16 @@ class WeightsEnum(Enum):
         Raises:
             RuntimeError: if no source has the file, or its checksum is another.
         """
-        return hub.load(self.value, progress=progress, check_hash=check_hash)
+        name = self.url.rsplit("/", 1)[-1]
+        sources = [self.url] if self.value.package is None else [self.value.package, self.url]
+        sha256 = self.value.sha256 or Path(name).stem.rsplit("-", 1)[-1]
+        path = hub.fetch(
+            sources,
+            sha256 if check_hash else None,
+            dst=Path(hub.get_dir()) / "checkpoints" / name,
+            progress=progress,
+        )
+        return trine.load(path, map_location="cpu")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}.{self._name_}"

