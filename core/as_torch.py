@@ -200,7 +200,7 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
         else:
             code, module = _load_script(arguments[0])
     except SyntaxError as error:
-        sys.excepthook(type(error), error, None)
+        sys.excepthook(type(error), error.with_traceback(None), None)
         return 1
     except (ImportError, OSError) as error:
         print(f"as_torch: cannot run {arguments[0]!r}: {error}", file=sys.stderr)

@@ -55,11 +55,25 @@ def _reconstruct(vm: "Unpickler", args: tuple) -> Any:
     return numpy.ndarray((0,), numpy.int8)
 
 
+def _from_bytes(vm: "Unpickler", args: tuple) -> Any:
+    import numpy
+
+    # How protocol 5 holds an array: (bytes, dtype, shape, order) and, since NumPy 2.3, the order of the axes.
+    if not 4 <= len(args) <= 5 or type(args[0]) not in (bytes, bytearray) or args[3] not in ("C", "F", None):
+        raise CorruptFileError("load: a NumPy array is not saved as bytes, dtype, shape and order")
+    if len(args) == 5 and args[4] is not None:
+        raise UnsafeFileError("load: a NumPy array saved with permuted axes; save a copy of it")
+    array = numpy.ndarray((0,), numpy.int8)
+    _set_array_state(vm, array, (1, args[2], args[1], args[3] == "F", bytes(args[0])))
+    return array
+
+
 BUILDERS = {
     "numpy.dtype": _dtype,
     "numpy.ndarray": _ndarray_class,
     "numpy._core.multiarray.scalar": _scalar,
     "numpy._core.multiarray._reconstruct": _reconstruct,
+    "numpy._core.numeric._frombuffer": _from_bytes,
 }
 
 

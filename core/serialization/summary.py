@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, Callable
 
+import trine
+
+from . import tensors
 from .errors import UnsafeFileError
 from .legacy import _PICKLES_AT_MOST, run_pickles
 from .reader import Checkpoint, FileLike, recognise
@@ -67,10 +70,11 @@ class _Storage:
 
 
 class _Opaque:
-    """Stands for an object that ``load`` would refuse to build."""
+    """Stands for an object that ``load`` would refuse to build; ``state`` is what it would be made of."""
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.state: Any = None
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
@@ -127,6 +131,7 @@ class _SketchWorld(DataWorld):
             return _Opaque("tensor with attributes")
 
         return {
+            **tensors.builders(self.storages),  # the classes among them build nothing by themselves
             "torch._utils._rebuild_tensor": sketch(""),
             "torch._utils._rebuild_tensor_v2": sketch("_v2"),
             "torch._utils._rebuild_tensor_v3": sketch("_v3"),
@@ -142,8 +147,23 @@ class _SketchWorld(DataWorld):
         return Builder(full_name, lambda vm, args: _Opaque(full_name))
 
     def set_state(self, vm: Unpickler, target: Any, state: Any) -> None:
-        if type(target) is not _Opaque:
+        if type(target) is _Opaque:
+            target.state = state
+        else:
             super().set_state(vm, target, state)
+
+
+def _children(value: Any) -> "list[tuple[Any, Any]] | None":
+    """Names and values in a container, None for what is not one."""
+    if isinstance(value, dict):
+        return list(value.items())
+    if isinstance(value, trine.Size):
+        return None
+    if isinstance(value, (list, tuple)):
+        return list(enumerate(value))
+    if isinstance(value, SimpleNamespace):
+        return list(vars(value).items())
+    return _children(value.state) if type(value) is _Opaque else None
 
 
 def _describe(summary: FileSummary, root: Any) -> None:
@@ -154,11 +174,13 @@ def _describe(summary: FileSummary, root: Any) -> None:
         if not pending:
             return
         name, value = pending.pop()
-        if isinstance(value, (dict, list, tuple)) or hasattr(value, "__dict__") and type(value).__name__ == "_Namespace":
+        children = _children(value)
+        if children is not None:
             if id(value) in seen:
                 continue
             seen.add(id(value))
-            children = value.items() if isinstance(value, dict) else vars(value).items() if hasattr(value, "__dict__") else enumerate(value)
+            if len(pending) + len(children) > _MAX_NODES:
+                break
             pending.extend(reversed([(f"{name}.{key}" if name else str(key), child) for key, child in children]))
         elif type(value) is _Sketch:
             summary.tensors.append(TensorInfo(name, *value.fields, requires_grad=value.requires_grad))
@@ -171,10 +193,8 @@ def _inspect_safetensors(source: ByteSource) -> FileSummary:
     from .safetensors import _DTYPES, read_header
 
     header = read_header(source)
-    tensors = [
-        TensorInfo(name, _DTYPES[r.dtype], r.shape, r.end - r.begin, name) for name, r in header.tensors.items()
-    ]
-    return FileSummary("safetensors", tensors, metadata=header.metadata)
+    found = [TensorInfo(name, _DTYPES[r.dtype], r.shape, r.end - r.begin, name) for name, r in header.tensors.items()]
+    return FileSummary("safetensors", found, metadata=header.metadata)
 
 
 def inspect(f: FileLike) -> FileSummary:

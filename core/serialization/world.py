@@ -190,6 +190,7 @@ _BUILDERS: dict[str, Callable[[Unpickler, tuple], Any]] = {
 _MODULE_ALIASES = {
     "__builtin__": "builtins",
     "numpy.core.multiarray": "numpy._core.multiarray",
+    "numpy.core.numeric": "numpy._core.numeric",
     "torch.cuda": "torch",
     "torch.storage": "torch",
 }
