@@ -71,7 +71,7 @@ def resolve(lib: ModuleType, path: str, args: tuple) -> Any:
     if args and hasattr(args[0], path) and hasattr(lib.Tensor, path):
         return getattr(lib.Tensor, path)
     # what only the dispatcher knows by name: x[1:4] is `slice`, x[i, j] is `index`
-    packet = getattr(lib.ops.aten, path, None) if hasattr(lib, "ops") else getattr(lib._C, path, None)
+    packet = getattr(lib.ops.aten, path, None) if lib.__name__ == "torch" else lib._C.ops.get(path)
     if packet is None:
         raise Missing(path)
     return packet
