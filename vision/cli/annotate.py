@@ -12,7 +12,7 @@ def annotated(result: Result, lines: int = 3) -> Tensor:
     """uint8 (3, height, width): a frame round what the network looked at, and the most probable labels."""
     height, width = result.picture.shape[-2:]
     texts = [f"{probability:4.0%} {name}" for name, probability in result.labels[:lines]]
-    scale = max(1, min(height // 200, width // (8 * max(len(text) for text in texts))))
+    scale = max(1, min(height // 150, width // (7 * max(len(text) for text in texts))))
     frame = trine.tensor([list(result.seen)])
     drawn = draw_bounding_boxes(result.picture, frame, colors="orange", width=max(1, scale))
     text = "\n".join(texts)

@@ -61,7 +61,7 @@ def _seen(height: int, width: int, resize_size: int, crop_size: int) -> tuple[in
     """Left, top, right, bottom of the crop, in pixels of the whole picture."""
     side = min(height, width) * crop_size / resize_size
     left, top = (width - side) / 2, (height - side) / 2
-    return int(left), int(top), int(left + side) - 1, int(top + side) - 1
+    return int(left), int(top), max(int(left + side), 1) - 1, max(int(top + side), 1) - 1
 
 
 def classify_picture(path: Path, model: nn.Module, weights: MobileNet_V2_Weights, top: int) -> Result:

@@ -30,7 +30,7 @@ def read_idx(path: str | os.PathLike[str]) -> Tensor:
         header = file.read(4 * start[3])
         shape = [int.from_bytes(header[i : i + 4], "big") for i in range(0, len(header), 4)]
         size = math.prod(shape)
-        if len(shape) != start[3] or size > _LARGEST_FILE:
+        if len(header) != 4 * start[3] or size > _LARGEST_FILE:
             raise ValueError(f"read_idx: {path.name} has an impossible shape {shape}")
         data = bytearray(file.read(size + 1))
     if len(data) != size:
