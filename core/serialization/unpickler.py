@@ -197,6 +197,8 @@ class Unpickler:
 
     def _op_stop(self) -> None:
         self._result = self._pop()
+        if self._stack:
+            raise CorruptFileError("load: the pickle leaves objects behind that belong to nothing")
 
     def _op_mark(self) -> None:
         self._stack.append(_MARK)

@@ -28,7 +28,7 @@ def _arguments(name: str, args: tuple, *kinds: "type | tuple[type, ...]", least:
 
 
 def _fill_pairs(vm: Unpickler, target: dict, pairs: Any) -> None:
-    vm.budget.copy(len(pairs))
+    vm.budget.visit(len(pairs))
     for pair in pairs:
         if type(pair) not in (tuple, list) or len(pair) != 2:
             raise CorruptFileError("load: a mapping is built from something that is not pairs")
@@ -66,7 +66,7 @@ def _elements(vm: Unpickler, name: str, args: tuple) -> Any:
     _arguments(name, args, (list, tuple, set, frozenset), least=0)
     if not args:
         return ()
-    vm.budget.copy(len(args[0]))
+    vm.budget.visit(len(args[0]))
     for element in args[0]:
         vm.check_key(element)
     return args[0]
@@ -257,7 +257,7 @@ class DataWorld:
     def set_state(self, vm: Unpickler, target: Any, state: Any) -> None:
         kind = type(target)
         if kind in (OrderedDict, _Namespace) and type(state) is dict:
-            vm.budget.copy(len(state))
+            vm.budget.visit(len(state))
             for name, value in state.items():
                 if type(name) is not str or (hasattr(kind, name)):
                     raise UnsafeFileError(f"load: the file sets the attribute {name!r} of a {kind.__name__.lstrip('_')}; refused")
