@@ -7,7 +7,7 @@
 """
 
 from . import functional, init, modules, utils
-from .modules import *  # noqa: F403
+from .modules import *
 from .modules import __all__ as _layers
 from .parameter import Buffer, Parameter
 

@@ -13,9 +13,7 @@ def get_enum(reduction: str) -> int:
     if number is None:
         if reduction != "elementwise_mean":
             raise ValueError(f"{reduction} is not a valid value for reduction")
-        warnings.warn(
-            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=2
-        )
+        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=2)
         number = 1
     return number
 
@@ -27,9 +25,7 @@ def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warni
     else:
         name = "sum" if size_average is False else "mean"
     if emit_warning:
-        warnings.warn(
-            f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.", stacklevel=2
-        )
+        warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.", stacklevel=2)
     return name
 
 

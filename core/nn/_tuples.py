@@ -35,4 +35,4 @@ def _list_with_default(out_size: list, defaults: list) -> Any:
         return out_size
     if len(defaults) <= len(out_size):
         raise ValueError(f"Input dimension should be at least {len(out_size) + 1}")
-    return [v if v is not None else d for v, d in zip(out_size, defaults[-len(out_size) :])]
+    return [v if v is not None else d for v, d in zip(out_size, defaults[-len(out_size) :], strict=False)]

@@ -95,8 +95,7 @@ def trunc_normal_(
     """Normal numbers within `[a, b]`: uniform numbers mapped by the inverse distribution function."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
-            "The distribution of values may be incorrect.",
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
             stacklevel=2,
         )
     low, high = _normal_cdf((a - mean) / std), _normal_cdf((b - mean) / std)
@@ -251,7 +250,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape
-    zeros = int(math.ceil(sparsity * rows))
+    zeros = math.ceil(sparsity * rows)
     with trine.no_grad():
         tensor.normal_(0, std, generator=generator)
         for column in range(columns):

@@ -40,6 +40,9 @@ class Parameter(_Tensor):
         result._is_param = True
         return result
 
+    # Operators see a parameter as the plain tensor that it is: results are tensors, no override is looked up.
+    __torch_function__ = trine._C._disabled_torch_function_impl
+
     def __deepcopy__(self, memo: dict) -> Parameter:
         known = memo.get(id(self))
         if known is not None:

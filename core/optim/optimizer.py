@@ -73,9 +73,7 @@ def _with_hooks(step: Callable) -> Callable:
             replaced = hook(self, args, kwargs)
             if replaced is not None:
                 if not (isinstance(replaced, tuple) and len(replaced) == 2):
-                    raise RuntimeError(
-                        f"{step} must return None or a tuple of (new_args, new_kwargs), but got {replaced}."
-                    )
+                    raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {replaced}.")
                 args, kwargs = replaced
         result = step(self, *args, **kwargs)
         for hook in chain(post.values(), _global_optimizer_post_hooks.values()):
@@ -112,10 +110,7 @@ class Optimizer:
         self.defaults = defaults
         self._make_hook_tables()
         if isinstance(params, Tensor):
-            raise TypeError(
-                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                + typename(params)
-            )
+            raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got " + typename(params))
         self.state: defaultdict[Tensor, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
@@ -211,13 +206,11 @@ class Optimizer:
         saved_groups = deepcopy(state_dict["param_groups"])
         if len(groups) != len(saved_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
-        if any(len(g["params"]) != len(s["params"]) for g, s in zip(groups, saved_groups)):
-            raise ValueError(
-                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
-            )
+        if any(len(g["params"]) != len(s["params"]) for g, s in zip(groups, saved_groups, strict=False)):
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
         saved_ids = chain.from_iterable(g["params"] for g in saved_groups)
         own = chain.from_iterable(g["params"] for g in groups)
-        by_id = dict(zip(saved_ids, own))
+        by_id = dict(zip(saved_ids, own, strict=False))
 
         def cast(param: Tensor, value: Any, param_id: int, key: Hashable = None) -> Any:
             if isinstance(value, Tensor):
@@ -235,7 +228,7 @@ class Optimizer:
             else:
                 state[key] = value
 
-        for group, saved in zip(groups, saved_groups):
+        for group, saved in zip(groups, saved_groups, strict=False):
             saved["params"] = group["params"]
             if "param_names" in group and "param_names" not in saved:
                 saved["param_names"] = group["param_names"]
@@ -297,9 +290,7 @@ class Optimizer:
                 tensors.append(param)
         if names:
             if len(names) != len(tensors):
-                raise ValueError(
-                    "all optimizer params should be with/without names. Some param names are missing"
-                )
+                raise ValueError("all optimizer params should be with/without names. Some param names are missing")
             param_group["param_names"] = names
         param_group["params"] = tensors
 

@@ -124,9 +124,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """`x` where positive, `weight * x` elsewhere; `weight` has one element, or one per channel (dimension 1)."""
     channels = input.shape[1] if input.dim() >= 2 else 1
     if weight.dim() not in (0, 1):
-        raise RuntimeError(
-            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.dim()}"
-        )
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.dim()}")
     if weight.numel() != 1:
         if input.dim() == 0:
             raise RuntimeError("prelu: Not allow zero-dim input tensor.")
@@ -141,9 +139,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return trine.where(input > 0, input, weight * input)
 
 
-def rrelu(
-    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
-) -> Tensor:
+def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False) -> Tensor:
     """Leaky ReLU whose slope is drawn from `[lower, upper]` per element in training, else their mean."""
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
@@ -226,8 +222,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 def _implicit_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
     warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. "
-        "Change the call to include dim=X as an argument.",
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
         stacklevel=stacklevel,
     )
     return 0 if ndim in (0, 1, 3) else 1

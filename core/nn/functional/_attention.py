@@ -42,8 +42,7 @@ def _check_shapes(
     kind = "batched (3-D)" if batched else "unbatched (2-D)"
     if key.dim() != dim or value.dim() != dim:
         raise AssertionError(
-            f"For {kind} `query`, expected `key` and `value` to be {dim}-D but found {key.dim()}-D and {value.dim()}-D "
-            "tensors respectively"
+            f"For {kind} `query`, expected `key` and `value` to be {dim}-D but found {key.dim()}-D and {value.dim()}-D tensors respectively"
         )
     if key_padding_mask is not None and key_padding_mask.dim() != dim - 1:
         raise AssertionError(
@@ -53,8 +52,7 @@ def _check_shapes(
     if attn_mask is not None:
         if attn_mask.dim() not in (2, 3):
             raise AssertionError(
-                f"For {kind} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.dim()}-D "
-                "tensor instead"
+                f"For {kind} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.dim()}-D tensor instead"
             )
         if not batched and attn_mask.dim() == 3:
             expected = (num_heads, query.shape[0], key.shape[0])
@@ -63,9 +61,7 @@ def _check_shapes(
     return batched
 
 
-def _project(
-    query: Tensor, key: Tensor, value: Tensor, weights: tuple, bias: Tensor | None
-) -> tuple[Tensor, Tensor, Tensor]:
+def _project(query: Tensor, key: Tensor, value: Tensor, weights: tuple, bias: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
     """Input projections; one product where inputs are the same object."""
     embed = query.shape[-1]
     if len(weights) == 1:
@@ -79,7 +75,7 @@ def _project(
             return _ops.linear(query, w_q, b_q), k, v
         weights = weight.chunk(3)
     biases = (None, None, None) if bias is None else bias.chunk(3)
-    return tuple(_ops.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases))
+    return tuple(_ops.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=False))
 
 
 def _append_position(mask: Tensor | None) -> Tensor | None:
@@ -148,9 +144,7 @@ def multi_head_attention_forward(
         raise AssertionError(f"embed_dim {embed_dim} not divisible by num_heads {num_heads}")
     if use_separate_proj_weight:
         if key.shape[:2] != value.shape[:2]:
-            raise AssertionError(
-                f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
-            )
+            raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
         weights = (q_proj_weight, k_proj_weight, v_proj_weight)
         if None in [None if w is None else 1 for w in weights]:
             raise AssertionError("use_separate_proj_weight is True but a projection weight is None")
@@ -165,14 +159,10 @@ def multi_head_attention_forward(
     if attn_mask is not None:
         if attn_mask.dim() == 2:
             if tuple(attn_mask.shape) != (tgt_len, src_len):
-                raise RuntimeError(
-                    f"The shape of the 2D attn_mask is {attn_mask.shape}, but should be {(tgt_len, src_len)}."
-                )
+                raise RuntimeError(f"The shape of the 2D attn_mask is {attn_mask.shape}, but should be {(tgt_len, src_len)}.")
             attn_mask = attn_mask.unsqueeze(0)
         elif tuple(attn_mask.shape) != (bsz * num_heads, tgt_len, src_len):
-            raise RuntimeError(
-                f"The shape of the 3D attn_mask is {attn_mask.shape}, but should be {(bsz * num_heads, tgt_len, src_len)}."
-            )
+            raise RuntimeError(f"The shape of the 3D attn_mask is {attn_mask.shape}, but should be {(bsz * num_heads, tgt_len, src_len)}.")
 
     if (bias_k is None) != (bias_v is None):
         raise AssertionError("bias_k and bias_v have to be given together")
@@ -194,9 +184,7 @@ def multi_head_attention_forward(
 
     if key_padding_mask is not None:
         if tuple(key_padding_mask.shape) != (bsz, src_len):
-            raise AssertionError(
-                f"expecting key_padding_mask shape of {(bsz, src_len)}, but got {key_padding_mask.shape}"
-            )
+            raise AssertionError(f"expecting key_padding_mask shape of {(bsz, src_len)}, but got {key_padding_mask.shape}")
         spread = key_padding_mask.view(bsz, 1, 1, src_len).expand(-1, num_heads, -1, -1)
         spread = spread.reshape(bsz * num_heads, 1, src_len)
         attn_mask = spread if attn_mask is None else attn_mask + spread
@@ -214,9 +202,7 @@ def multi_head_attention_forward(
     else:
         if attn_mask is not None:
             attn_mask = (
-                attn_mask.unsqueeze(0)
-                if attn_mask.shape[0] == 1 and attn_mask.dim() == 3
-                else attn_mask.view(bsz, num_heads, -1, src_len)
+                attn_mask.unsqueeze(0) if attn_mask.shape[0] == 1 and attn_mask.dim() == 3 else attn_mask.view(bsz, num_heads, -1, src_len)
             )
         q, k, v = (x.view(bsz, num_heads, -1, head_dim) for x in (q, k, v))
         mixed = scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, causal_only)

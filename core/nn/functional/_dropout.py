@@ -35,9 +35,7 @@ def _noise_like(input: Tensor, feature: bool) -> Tensor:
         return trine.empty_like(input.detach())
     if input.dim() < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-    return trine.empty(
-        [*input.shape[:2], *([1] * (input.dim() - 2))], dtype=input.dtype, device=input.device
-    )
+    return trine.empty([*input.shape[:2], *([1] * (input.dim() - 2))], dtype=input.dtype, device=input.device)
 
 
 def _masked(input: Tensor, p: float, training: bool, inplace: bool, feature: bool, alpha: bool) -> Tensor:

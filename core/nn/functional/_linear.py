@@ -17,9 +17,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
             f"bilinear(): input batch dimensions do not match: got {tuple(input1.shape[:-1])} and {tuple(input2.shape[:-1])}"
         )
     if input1.shape[-1] != weight.shape[1] or input2.shape[-1] != weight.shape[2]:
-        raise RuntimeError(
-            f"bilinear(): input sizes {input1.shape[-1]} and {input2.shape[-1]} do not match weight {tuple(weight.shape)}"
-        )
+        raise RuntimeError(f"bilinear(): input sizes {input1.shape[-1]} and {input2.shape[-1]} do not match weight {tuple(weight.shape)}")
     a = input1.reshape(-1, input1.shape[-1])
     b = input2.reshape(-1, input2.shape[-1])
     # (n, out, in2) = (n, in1) x (in1, out * in2), then the product with the second input summed over in2.
@@ -31,13 +29,11 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     return result.view(*input1.shape[:-1], out)
 
 
-def _same_padding(
-    input: Tensor, weight: Tensor, stride: tuple, dilation: tuple, value: float = 0.0
-) -> tuple[Tensor, tuple[int, ...]]:
+def _same_padding(input: Tensor, weight: Tensor, stride: tuple, dilation: tuple, value: float = 0.0) -> tuple[Tensor, tuple[int, ...]]:
     """Input (padded on the far side where the total is odd) and padding that keep the spatial size."""
     if any(s != 1 for s in stride):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
-    totals = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:])]
+    totals = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:], strict=False)]
     if any(t % 2 for t in totals):
         widths: list[int] = []
         for total in reversed(totals):
@@ -46,7 +42,7 @@ def _same_padding(
     return input, tuple(t // 2 for t in totals)
 
 
-def _conv(op, n, input, weight, bias, stride, padding, dilation, groups):  # noqa: ANN001, ANN202
+def _conv(op, n, input, weight, bias, stride, padding, dilation, groups):  # noqa: ANN001
     if isinstance(padding, str):
         expand = _ntuple(n)
         stride, dilation = expand(stride), expand(dilation)

@@ -124,9 +124,7 @@ def smooth_l1_loss(
     return _ops.l1_loss(a, b, number) if beta == 0.0 else _ops.smooth_l1_loss(a, b, number, beta)
 
 
-def huber_loss(
-    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
-) -> Tensor:
+def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None) -> Tensor:
     """`d^2 / 2` for differences d below `delta`, `delta (|d| - delta / 2)` above."""
     a, b = _same_shape(input, target)
     if weight is not None:
@@ -237,7 +235,7 @@ def gaussian_nll_loss(
     elif bool((var < 0).any()):
         raise ValueError("var has negative entry/entries")
     if var.shape != input.shape:
-        differing = [b for a, b in zip(input.shape, var.shape) if a != b]
+        differing = [b for a, b in zip(input.shape, var.shape, strict=False) if a != b]
         if tuple(input.shape[:-1]) == tuple(var.shape):
             var = var.unsqueeze(-1)
         elif input.dim() != var.dim() or sum(differing) != 1:

@@ -167,9 +167,7 @@ def multilabel_margin_loss(
     """Hinge of every labelled class against every other: `(N, C)` and `(N, C)` of labels ended by -1."""
     reduction = _reduction.choose(reduction, size_average, reduce)
     if target.shape != input.shape:
-        raise RuntimeError(
-            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
-        )
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     single = input.dim() < 2
     x = input.reshape(1, -1) if single else input
     y = target.reshape(1, -1) if single else target

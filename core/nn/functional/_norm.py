@@ -52,9 +52,7 @@ def instance_norm(
         for s in input.shape[2:]:
             spatial *= s
         if spatial == 1:
-            raise ValueError(
-                f"Expected more than 1 spatial element when training, got input size {input.size()}"
-            )
+            raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.size()}")
     elif running_mean is None or running_var is None:
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
     n, c = input.shape[:2]
@@ -83,9 +81,7 @@ def layer_norm(
     return _ops.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
-def group_norm(
-    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
-) -> Tensor:
+def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
     """Normalise groups of channels of every sample of `(N, C, *)` (Wu and He, 2018)."""
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
@@ -94,9 +90,7 @@ def group_norm(
     return _ops.group_norm(input, num_groups, weight, bias, eps)
 
 
-def rms_norm(
-    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
-) -> Tensor:
+def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None) -> Tensor:
     """Divide by the root of the mean square over the last dimensions (Zhang and Sennrich, 2019).
 
     `eps` defaults to the machine epsilon of the type computed in, which is float32 for half types.

@@ -55,9 +55,7 @@ def pad(input: Tensor, pad: list[int] | tuple[int, ...], mode: str = "constant",
         raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
     count = len(pad) // 2
     if not (1 <= count <= 3 and input.dim() in (count + 1, count + 2)):
-        raise NotImplementedError(
-            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
-        )
+        raise NotImplementedError("Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
     return _pad_by_index(input, tuple(int(p) for p in pad), mode)
 
 
@@ -82,9 +80,7 @@ def _pad_by_index(input: Tensor, widths: tuple[int, ...], mode: str) -> Tensor:
         if mode == "circular" and max(before, after) > size:
             raise RuntimeError("Padding value causes wrapping around more than once.")
         if size + before + after <= 0:
-            raise RuntimeError(
-                f"pad: input {list(input.shape)} with padding {list(widths)} leaves nothing of dimension {dim}"
-            )
+            raise RuntimeError(f"pad: input {list(input.shape)} with padding {list(widths)} leaves nothing of dimension {dim}")
         index = _SOURCES[mode](size, before, after).to(input.device)
         result = result.index_select(dim, index)
     return result

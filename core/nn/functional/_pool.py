@@ -19,9 +19,7 @@ _Size = int | Sequence[int]
 
 def _check_dim(name: str, input: Tensor, spatial: int) -> None:
     if input.dim() not in (spatial + 1, spatial + 2):
-        raise RuntimeError(
-            f"{name}: Expected {spatial + 1}D or {spatial + 2}D input, but got input of shape {list(input.shape)}"
-        )
+        raise RuntimeError(f"{name}: Expected {spatial + 1}D or {spatial + 2}D input, but got input of shape {list(input.shape)}")
 
 
 def _max_pool(native: Any, name: str, input: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool) -> Any:
@@ -42,9 +40,7 @@ def max_pool1d_with_indices(
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """`max_pool1d` together with the positions of the maxima."""
-    values, indices = _max_pool(
-        _ops.max_pool2d_with_indices, "max_pool1d", input, kernel_size, stride, padding, dilation, ceil_mode
-    )
+    values, indices = _max_pool(_ops.max_pool2d_with_indices, "max_pool1d", input, kernel_size, stride, padding, dilation, ceil_mode)
     return values.squeeze(-2), indices.squeeze(-2)
 
 
@@ -73,9 +69,7 @@ def max_pool2d_with_indices(
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """`max_pool2d` together with the flat positions (in `H * W`) of the maxima."""
-    return _ops.max_pool2d_with_indices(
-        input, kernel_size, kernel_size if stride is None else stride, padding, dilation, ceil_mode
-    )
+    return _ops.max_pool2d_with_indices(input, kernel_size, kernel_size if stride is None else stride, padding, dilation, ceil_mode)
 
 
 def max_pool2d(
@@ -111,9 +105,7 @@ def max_pool3d_with_indices(
     k, p, d = _triple(kernel_size), _triple(padding), _triple(dilation)
     s = k if stride is None else _triple(stride)
     lead, (depth, height, width) = input.shape[:-3], input.shape[-3:]
-    planes, where = _ops.max_pool2d_with_indices(
-        input.reshape(-1, depth, height, width), k[1:], s[1:], p[1:], d[1:], ceil_mode
-    )
+    planes, where = _ops.max_pool2d_with_indices(input.reshape(-1, depth, height, width), k[1:], s[1:], p[1:], d[1:], ceil_mode)
     h, w = planes.shape[-2:]
     values, where_depth = _ops.max_pool2d_with_indices(
         planes.reshape(-1, 1, depth, h * w), (k[0], 1), (s[0], 1), (p[0], 0), (d[0], 1), ceil_mode
@@ -144,9 +136,7 @@ def max_pool3d(
     lead, size = input.shape[:-3], input.shape[-3:]
     planes = _ops.max_pool2d(input.reshape(-1, *size), k[1:], s[1:], p[1:], d[1:], ceil_mode)
     h, w = planes.shape[-2:]
-    values = _ops.max_pool2d(
-        planes.reshape(-1, 1, size[0], h * w), (k[0], 1), (s[0], 1), (p[0], 0), (d[0], 1), ceil_mode
-    )
+    values = _ops.max_pool2d(planes.reshape(-1, 1, size[0], h * w), (k[0], 1), (s[0], 1), (p[0], 0), (d[0], 1), ceil_mode)
     return values.view(*lead, -1, h, w)
 
 
@@ -212,9 +202,7 @@ def avg_pool3d(
     return result if divisor_override is None else result / divisor_override
 
 
-def lp_pool1d(
-    input: Tensor, norm_type: float, kernel_size: int, stride: _Size | None = None, ceil_mode: bool = False
-) -> Tensor:
+def lp_pool1d(input: Tensor, norm_type: float, kernel_size: int, stride: _Size | None = None, ceil_mode: bool = False) -> Tensor:
     """`(sum of x ** p) ** (1 / p)` over windows of `(N, C, L)`."""
     _check_dim("lp_pool1d", input, 1)
     k = _single(kernel_size)[0]
@@ -222,9 +210,7 @@ def lp_pool1d(
     return _lp(mean, k, norm_type)
 
 
-def lp_pool2d(
-    input: Tensor, norm_type: float, kernel_size: _Size, stride: _Size | None = None, ceil_mode: bool = False
-) -> Tensor:
+def lp_pool2d(input: Tensor, norm_type: float, kernel_size: _Size, stride: _Size | None = None, ceil_mode: bool = False) -> Tensor:
     """`(sum of x ** p) ** (1 / p)` over windows of `(N, C, H, W)`."""
     _check_dim("lp_pool2d", input, 2)
     kh, kw = _pair(kernel_size)
@@ -232,9 +218,7 @@ def lp_pool2d(
     return _lp(mean, kh * kw, norm_type)
 
 
-def lp_pool3d(
-    input: Tensor, norm_type: float, kernel_size: _Size, stride: _Size | None = None, ceil_mode: bool = False
-) -> Tensor:
+def lp_pool3d(input: Tensor, norm_type: float, kernel_size: _Size, stride: _Size | None = None, ceil_mode: bool = False) -> Tensor:
     """`(sum of x ** p) ** (1 / p)` over windows of `(N, C, D, H, W)`."""
     _check_dim("lp_pool3d", input, 3)
     kd, kh, kw = _triple(kernel_size)
@@ -278,8 +262,8 @@ def _adaptive_windows(size: int, out: int) -> Tensor:
     """`(out, k)` positions; a window shorter than the longest repeats its last position."""
     starts = [i * size // out for i in range(out)]
     ends = [-(-(i + 1) * size // out) for i in range(out)]
-    longest = max(e - s for s, e in zip(starts, ends))
-    return trine.tensor([[min(s + j, e - 1) for j in range(longest)] for s, e in zip(starts, ends)])
+    longest = max(e - s for s, e in zip(starts, ends, strict=False))
+    return trine.tensor([[min(s + j, e - 1) for j in range(longest)] for s, e in zip(starts, ends, strict=False)])
 
 
 def _adaptive_max(name: str, input: Tensor, out: list[int]) -> tuple[Tensor, Tensor]:
@@ -345,9 +329,7 @@ def adaptive_max_pool3d(input: Tensor, output_size: _Size, return_indices: bool 
     return result if return_indices else result[0]
 
 
-def _unpool(
-    name: str, input: Tensor, indices: Tensor, kernel: tuple, stride: tuple, padding: tuple, output_size: Any
-) -> Tensor:
+def _unpool(name: str, input: Tensor, indices: Tensor, kernel: tuple, stride: tuple, padding: tuple, output_size: Any) -> Tensor:
     n = len(kernel)
     _check_dim(name, input, n)
     default = [(input.shape[i - n] - 1) * stride[i] + kernel[i] - 2 * padding[i] for i in range(n)]

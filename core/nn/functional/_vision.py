@@ -70,7 +70,7 @@ def _output_size(
         factors = [float(f) for f in scale_factor]
     else:
         factors = [float(scale_factor)] * spatial
-    out = [int(s * f) for s, f in zip(input.shape[2:], factors)]
+    out = [int(s * f) for s, f in zip(input.shape[2:], factors, strict=False)]
     return out, nothing if recompute else list(factors)
 
 
@@ -96,9 +96,7 @@ def interpolate(
     """
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
-            raise ValueError(
-                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
-            )
+            raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear")
     align = bool(align_corners)
     out, scales = _output_size(input, size, scale_factor, recompute_scale_factor)
     dim = input.dim()
@@ -144,17 +142,13 @@ def upsample(
     align_corners: bool | None = None,
 ) -> Tensor:
     """Older name of `interpolate`."""
-    warnings.warn(
-        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
-    )
+    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Tensor, size: int | Sequence[int] | None = None, scale_factor: float | None = None) -> Tensor:
     """Older name of `interpolate(mode="nearest")`."""
-    warnings.warn(
-        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
-    )
+    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
@@ -162,9 +156,7 @@ def upsample_bilinear(
     input: Tensor, size: int | Sequence[int] | None = None, scale_factor: float | Sequence[float] | None = None
 ) -> Tensor:
     """Older name of `interpolate(mode="bilinear", align_corners=True)`."""
-    warnings.warn(
-        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
-    )
+    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
@@ -172,9 +164,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """`(*, C r^2, H, W)` -> `(*, C, H r, W r)` for `r = upscale_factor` (Shi et al., 2016)."""
     r = upscale_factor
     if input.dim() < 3:
-        raise RuntimeError(
-            f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)"
-        )
+        raise RuntimeError(f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)")
     if r <= 0:
         raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
     *lead, channels, h, w = input.shape
@@ -192,9 +182,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """`(*, C, H r, W r)` -> `(*, C r^2, H, W)`, the inverse of `pixel_shuffle`."""
     r = downscale_factor
     if input.dim() < 3:
-        raise RuntimeError(
-            f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)"
-        )
+        raise RuntimeError(f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)")
     if r <= 0:
         raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
     *lead, c, h, w = input.shape

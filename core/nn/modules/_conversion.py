@@ -24,13 +24,17 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
         names = ["dtype", "non_blocking"]
     elif (args and isinstance(args[0], trine.Tensor)) or (not args and "tensor" in kwargs):
         names = ["tensor", "non_blocking"]
-    given = dict(zip(names, args))
-    if len(args) > len(names):
-        raise TypeError(f"to() takes at most {len(names)} positional arguments ({len(args)} given)")
-    for name, value in kwargs.items():
-        if name not in names or name in given:
-            raise TypeError(f"to() received an invalid combination of arguments: {name!r} with {sorted(given)}")
-        given[name] = value
+    given = dict(zip(names, args, strict=False))
+    if len(args) > len(names) or any(name not in names or name in given for name in kwargs):
+        got = ", ".join([type(a).__name__ for a in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()])
+        raise TypeError(
+            f"to() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+            " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, *, "
+            "torch.memory_format memory_format = None)\n"
+            " * (torch.dtype dtype, bool non_blocking = False, *, torch.memory_format memory_format = None)\n"
+            " * (Tensor tensor, bool non_blocking = False, *, torch.memory_format memory_format = None)\n"
+        )
+    given.update(kwargs)
     device, dtype = given.get("device"), given.get("dtype")
     if "tensor" in given:
         device, dtype = given["tensor"].device, given["tensor"].dtype
@@ -94,9 +98,7 @@ class Conversion:
         device, dtype, non_blocking, memory_format = parse_to(*args, **kwargs)
         if dtype is not None:
             if not (dtype.is_floating_point or dtype.is_complex):
-                raise TypeError(
-                    f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
-                )
+                raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
             if dtype.is_complex:
                 warnings.warn(
                     "Complex modules are a new feature under active development whose design may change, and some "

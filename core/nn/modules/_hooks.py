@@ -115,8 +115,7 @@ def _register_global_backward(hook: Callable, full: bool) -> RemovableHandle:
     global _global_is_full_backward_hook
     if _global_is_full_backward_hook is (not full):
         raise RuntimeError(
-            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. "
-            "Please use only one of them."
+            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only one of them."
         )
     _global_is_full_backward_hook = full
     return add_hook(_global_backward_hooks, hook)
@@ -170,8 +169,7 @@ class HookRegistration:
         """Call `hook(module, grad_input, grad_output)` once the gradients of this module's inputs are known."""
         if self._is_full_backward_hook is False:
             raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward hooks on a single Module. "
-                "Please use only one of them."
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of them."
             )
         self._is_full_backward_hook = True
         return add_hook(self._backward_hooks, hook, prepend)
@@ -180,8 +178,7 @@ class HookRegistration:
         """Legacy hook over the gradients of the module's last operator; prefer `register_full_backward_hook`."""
         if self._is_full_backward_hook is True:
             raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward hooks on a single Module. "
-                "Please use only one of them."
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of them."
             )
         self._is_full_backward_hook = False
         return add_hook(self._backward_hooks, hook)
@@ -238,8 +235,7 @@ class HookRegistration:
         if backward is not None:
             if not isinstance(result, (trine.Tensor, tuple)):
                 warnings.warn(
-                    "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors "
-                    f"but received {type(result)}",
+                    f"For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received {type(result)}",
                     stacklevel=4,
                 )
             result = backward.setup_output_hook(result)
@@ -253,9 +249,7 @@ class HookRegistration:
                 replaced = hook(self, args, kwargs)
                 if replaced is not None:
                     if not (isinstance(replaced, tuple) and len(replaced) == 2):
-                        raise RuntimeError(
-                            f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {replaced}."
-                        )
+                        raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {replaced}.")
                     args, kwargs = replaced
             else:
                 replaced = hook(self, args)
@@ -357,11 +351,19 @@ class BackwardHook:
         changed = tuple(full[i] for i in self.output_positions) if self.pre_hooks else None
         # Without an input that needs a gradient no input node exists: the hooks run here, with no grad_input.
         if self.input_positions is None and self.hooks:
+            warnings.warn(
+                "Full backward hook is firing when gradients are computed with respect to module outputs since no "
+                "inputs require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#"
+                "torch.nn.Module.register_full_backward_hook for more details.",
+                stacklevel=5,
+            )
             nothing = (None,) * self.input_count
             for hook in self.hooks:
                 replaced = hook(self.module, nothing, full)
                 if replaced is not None and any(g is not None for g in _as_tuple(replaced)):
-                    raise RuntimeError("Backward hook for Modules where no input requires gradient should always return None or None for all gradients.")
+                    raise RuntimeError(
+                        "Backward hook for Modules where no input requires gradient should always return None or None for all gradients."
+                    )
             self.grad_outputs = None
         return changed
 
@@ -383,7 +385,7 @@ class BackwardHook:
     @staticmethod
     def _unpack(grads: tuple, positions: list[int], count: int) -> tuple:
         full: list = [None] * count
-        for position, grad in zip(positions, grads):
+        for position, grad in zip(positions, grads, strict=False):
             full[position] = grad
         return tuple(full)
 
@@ -431,6 +433,6 @@ def _through_identity(values: tuple, attach: Callable[[Any], None]) -> tuple[tup
         raise RuntimeError("Error while setting up backward hooks: the identity node recorded no gradient.")
     attach(nodes[0])
     result = list(values)
-    for position, tensor in zip(positions, outputs):
+    for position, tensor in zip(positions, outputs, strict=False):
         result[position] = tensor
     return tuple(result), positions

@@ -23,9 +23,7 @@ def position_from_front(position: Any, length: int) -> int:
 
 def as_pairs(items: Any, owner: str, element: str) -> list[tuple[str, Any]]:
     if not isinstance(items, Container) or not isinstance(items, Iterable):
-        raise TypeError(
-            f"{owner}.update should be called with an iterable of key/value pairs, but got {type(items).__name__}"
-        )
+        raise TypeError(f"{owner}.update should be called with an iterable of key/value pairs, but got {type(items).__name__}")
     if isinstance(items, (Mapping, Module)):
         return list(items.items())
     result = []
@@ -164,7 +162,7 @@ class ParameterDict(Module):
 
     def copy(self) -> ParameterDict:
         """A new dict with the same parameter objects."""
-        return ParameterDict({key: self[key] for key in self._keys})
+        return ParameterDict([(key, self[key]) for key in self._keys])
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """The value at `key`; puts `default` there first when the key is new."""
@@ -194,7 +192,9 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value at `key`, or `default`."""
-        return self[key] if key in self else default
+        if key not in self:
+            return default
+        return self[key]
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
         """A new dict with the given keys, each holding `default`."""

@@ -70,15 +70,13 @@ class StateDict:
     def get_extra_state(self) -> Any:
         """Value to store beside parameters and buffers; override together with `set_extra_state`."""
         raise RuntimeError(
-            "Reached a code path in Module.get_extra_state() that should never be called. "
-            "Please file an issue to report this bug."
+            "Reached a code path in Module.get_extra_state() that should never be called. Please file an issue to report this bug."
         )
 
     def set_extra_state(self, state: Any) -> None:
         """Receive what `get_extra_state` returned when the state_dict was made."""
         raise RuntimeError(
-            "Reached a code path in Module.set_extra_state() that should never be called. "
-            "Please file an issue to report this bug."
+            "Reached a code path in Module.set_extra_state() that should never be called. Please file an issue to report this bug."
         )
 
     def register_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
@@ -294,7 +292,5 @@ class StateDict:
             if missing:
                 errors.insert(0, f"Missing key(s) in state_dict: {_quoted(missing)}. ")
         if errors:
-            raise RuntimeError(
-                "Error(s) in loading state_dict for {}:\n\t{}".format(type(self).__name__, "\n\t".join(errors))
-            )
+            raise RuntimeError("Error(s) in loading state_dict for {}:\n\t{}".format(type(self).__name__, "\n\t".join(errors)))
         return _IncompatibleKeys(missing, unexpected)

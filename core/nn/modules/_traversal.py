@@ -31,9 +31,7 @@ class Traversal:
         for _, param in self.named_parameters(recurse=recurse):
             yield param
 
-    def named_parameters(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Parameter]]:
+    def named_parameters(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Parameter]]:
         """`(dotted name, parameter)` pairs; a shared parameter appears once unless `remove_duplicate=False`.
 
         >>> import trine
@@ -47,9 +45,7 @@ class Traversal:
         for _, buf in self.named_buffers(recurse=recurse):
             yield buf
 
-    def named_buffers(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, trine.Tensor]]:
+    def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, trine.Tensor]]:
         """`(dotted name, buffer)` pairs."""
         yield from self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
 
@@ -71,9 +67,7 @@ class Traversal:
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
-    def named_modules(
-        self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
+    def named_modules(self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
         """`(dotted name, module)` pairs, parents first; the name of this module is `prefix`."""
         memo = set() if memo is None else memo
         if self in memo:

@@ -105,9 +105,7 @@ class _NormBase(Module):
                 count = self.num_batches_tracked
                 known = count is not None and not count.is_meta
                 state_dict[key] = count if known else trine.tensor(0, dtype=trine.long)
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-        )
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
 
 
 class _BatchNorm(_NormBase):

@@ -89,7 +89,7 @@ class _ConvNd(Module):
         if isinstance(padding, str):
             widths = [0] * (2 * len(kernel_size))
             if padding == "same":
-                for i, (d, k) in enumerate(zip(dilation, kernel_size)):
+                for i, (d, k) in enumerate(zip(dilation, kernel_size, strict=False)):
                     total = d * (k - 1)
                     last = 2 * (len(kernel_size) - 1 - i)
                     widths[last] = total // 2
@@ -327,30 +327,22 @@ class _ConvTransposeNd(_ConvNd):
         n = len(self.kernel_size)
         wanted = list(output_size)
         if input.dim() not in (n + 1, n + 2):
-            raise RuntimeError(
-                f"ConvTranspose{n}D: for {n + 1}D or {n + 2}D input expected, but got input of size {tuple(input.shape)}"
-            )
+            raise RuntimeError(f"ConvTranspose{n}D: for {n + 1}D or {n + 2}D input expected, but got input of size {tuple(input.shape)}")
         spatial = input.dim() - n
         if len(wanted) == n + spatial:
             wanted = wanted[spatial:]
         if len(wanted) != n:
             raise ValueError(
-                f"ConvTranspose{n}D: for {input.dim()}D input, output_size must have {n} or {n + spatial} elements "
-                f"(got {len(wanted)})"
+                f"ConvTranspose{n}D: for {input.dim()}D input, output_size must have {n} or {n + spatial} elements (got {len(wanted)})"
             )
         result = []
         smallest, largest = [], []
         for i in range(n):
-            low = (
-                (input.shape[spatial + i] - 1) * self.stride[i]
-                - 2 * self.padding[i]
-                + self.dilation[i] * (self.kernel_size[i] - 1)
-                + 1
-            )
+            low = (input.shape[spatial + i] - 1) * self.stride[i] - 2 * self.padding[i] + self.dilation[i] * (self.kernel_size[i] - 1) + 1
             smallest.append(low)
             largest.append(low + self.stride[i] - 1)
             result.append(wanted[i] - low)
-        if any(not low <= w <= high for low, w, high in zip(smallest, wanted, largest)):
+        if any(not low <= w <= high for low, w, high in zip(smallest, wanted, largest, strict=False)):
             raise ValueError(
                 f"requested an output size of {wanted}, but valid sizes range from {smallest} to {largest} "
                 f"(for an input of {input.size()[2:]})"

@@ -56,9 +56,7 @@ class Unflatten(Module):
             raise TypeError(f"unflattened_size must be tuple or list, but found type {type(unflattened_size).__name__}")
         for i, size in enumerate(unflattened_size):
             if not isinstance(size, int):
-                raise TypeError(
-                    f"unflattened_size must be tuple of ints, but found element of type {type(size).__name__} at pos {i}"
-                )
+                raise TypeError(f"unflattened_size must be tuple of ints, but found element of type {type(size).__name__} at pos {i}")
         self.dim = dim
         self.unflattened_size = unflattened_size
 

@@ -60,9 +60,7 @@ class _InstanceNorm(_NormBase):
                 )
                 for name in stored:
                     state_dict.pop(prefix + name)
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-        )
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
 
     def _normalise(self, input: Tensor) -> Tensor:
         return F.instance_norm(

@@ -43,9 +43,7 @@ class Linear(Module):
     out_features: int
     weight: Tensor
 
-    def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
-    ) -> None:
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features

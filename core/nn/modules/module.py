@@ -26,7 +26,7 @@ from ._hooks import (
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
-from ._state import StateDict, _IncompatibleKeys
+from ._state import StateDict
 from ._traversal import Traversal
 
 __all__ = [
@@ -98,13 +98,9 @@ class Module(HookRegistration, StateDict, Traversal, Conversion):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init:
             if kwargs:
-                raise TypeError(
-                    f"{type(self).__name__}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'"
-                )
+                raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
             if args:
-                raise TypeError(
-                    f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were given"
-                )
+                raise TypeError(f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were given")
         # Straight into the instance dict: __setattr__ would check each of these names against tables not there yet.
         own = self.__dict__
         own["training"] = True
@@ -158,9 +154,7 @@ class Module(HookRegistration, StateDict, Traversal, Conversion):
             self.register_parameter(name, value)
         elif params is not None and name in params:
             if value is not None:
-                raise TypeError(
-                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
-                )
+                raise TypeError(f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)")
             self.register_parameter(name, value)
         elif isinstance(value, Module):
             if params is None:
@@ -169,9 +163,7 @@ class Module(HookRegistration, StateDict, Traversal, Conversion):
             own["_modules"][name] = self._run_registration_hooks(_global_module_registration_hooks, name, value)
         elif params is not None and name in own["_modules"]:
             if value is not None:
-                raise TypeError(
-                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
-                )
+                raise TypeError(f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)")
             own["_modules"][name] = self._run_registration_hooks(_global_module_registration_hooks, name, value)
         elif isinstance(value, Buffer):
             if params is None:
@@ -180,10 +172,7 @@ class Module(HookRegistration, StateDict, Traversal, Conversion):
             self.register_buffer(name, value, value.persistent)
         elif params is not None and name in own["_buffers"]:
             if value is not None and not isinstance(value, trine.Tensor):
-                raise TypeError(
-                    f"cannot assign '{typename(value)}' as buffer '{name}' "
-                    "(torch.nn.Buffer, torch.Tensor or None expected)"
-                )
+                raise TypeError(f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)")
             own["_buffers"][name] = self._run_registration_hooks(_global_buffer_registration_hooks, name, value)
         else:
             if name in _HOOK_TABLES and value and not HOOKS_SEEN:
@@ -252,9 +241,7 @@ class Module(HookRegistration, StateDict, Traversal, Conversion):
             raise AttributeError("cannot assign buffer before Module.__init__() call")
         self._check_new_name("buffer", name, "_buffers")
         if tensor is not None and not isinstance(tensor, trine.Tensor):
-            raise TypeError(
-                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
-            )
+            raise TypeError(f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
         self._buffers[name] = self._run_registration_hooks(_global_buffer_registration_hooks, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
@@ -268,10 +255,7 @@ class Module(HookRegistration, StateDict, Traversal, Conversion):
         self._check_new_name("parameter", name, "_parameters")
         if param is not None:
             if not is_parameter(param):
-                raise TypeError(
-                    f"cannot assign '{typename(param)}' object to parameter '{name}' "
-                    "(torch.nn.Parameter or None required)"
-                )
+                raise TypeError(f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)")
             if param.grad_fn is not None:
                 raise ValueError(
                     f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. "

@@ -71,9 +71,7 @@ class Embedding(Module):
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
         if _weight is None:
-            self.weight = Parameter(
-                trine.empty((num_embeddings, embedding_dim), device=device, dtype=dtype), requires_grad=not _freeze
-            )
+            self.weight = Parameter(trine.empty((num_embeddings, embedding_dim), device=device, dtype=dtype), requires_grad=not _freeze)
             self.reset_parameters()
         else:
             if list(_weight.shape) != [num_embeddings, embedding_dim]:

@@ -39,9 +39,7 @@ def get_total_norm(
     return total
 
 
-def clip_grads_with_norm_(
-    parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
-) -> None:
+def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
     """Scale gradients in place by `max_norm / total_norm` where that is below 1."""
     grads = _grads(parameters)
     if not grads:
@@ -74,9 +72,7 @@ def clip_grad_norm_(
         generator = not hasattr(parameters, "__len__")
         parameters = list(parameters)
         if generator and not parameters:
-            warnings.warn(
-                "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2
-            )
+            warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2)
     with trine.no_grad():
         total = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite, foreach)
     clip_grads_with_norm_(parameters, max_norm, total, foreach)
@@ -99,9 +95,7 @@ def clip_grad_norm(
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
-def clip_grad_value_(
-    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
-) -> None:
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Clip every element of every gradient to `[-clip_value, clip_value]`, in place."""
     limit = float(clip_value)
     with trine.no_grad():

@@ -3,9 +3,9 @@
 from ._base import LRScheduler, _LRScheduler
 from ._combined import ChainedScheduler, SequentialLR
 from ._cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
-from ._one_cycle import OneCycleLR
 from ._factor import ConstantLR, ExponentialLR, LinearLR, MultiplicativeLR, MultiStepLR, PolynomialLR, StepLR
 from ._lambda import LambdaLR
+from ._one_cycle import OneCycleLR
 from ._plateau import ReduceLROnPlateau
 
 __all__ = [

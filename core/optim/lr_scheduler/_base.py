@@ -38,8 +38,7 @@ def one_per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
         value = [value] * count
     elif len(value) != count:
         raise ValueError(
-            f"{name} must have the same length as optimizer.param_groups. "
-            f"{name} has {len(value)} values, param_groups has {count}."
+            f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, param_groups has {count}."
         )
     return [v.clone() if isinstance(v, Tensor) else v for v in value]
 
@@ -99,9 +98,7 @@ class LRScheduler:
 
     def _warn_outside_step(self) -> None:
         if not self._get_lr_called_within_step:
-            warnings.warn(
-                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", stacklevel=3
-            )
+            warnings.warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", stacklevel=3)
 
     def step(self, epoch: int | None = None) -> None:
         """Go on by one, or (an older use) to `epoch`, and write the new rates into the optimizer."""

@@ -45,16 +45,14 @@ class _Combined(LRScheduler):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` returned."""
         self.__dict__.update({k: v for k, v in state_dict.items() if k != "_schedulers"})
-        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
+        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=False):
             scheduler.load_state_dict(state)
 
 
 class SequentialLR(_Combined):
     """One scheduler after the other: the next takes over, from its own start, at each of `milestones`."""
 
-    def __init__(
-        self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1) -> None:
         self._check(optimizer, schedulers, "")
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(

@@ -56,9 +56,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     `step(epoch)` takes fractions too, to move within an epoch.
     """
 
-    def __init__(
-        self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         if T_0 <= 0 or not isinstance(T_0, int):
             raise ValueError(f"Expected positive integer T_0, but got {T_0}")
         if T_mult < 1 or not isinstance(T_mult, int):
@@ -111,5 +109,3 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             n = int(math.log(epoch / first * (mult - 1) + 1, mult))
             self.T_cur = epoch - first * (mult**n - 1) / (mult - 1)
             self.T_i = first * mult**n
-
-

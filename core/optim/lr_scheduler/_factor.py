@@ -64,9 +64,7 @@ class StepLR(_ClosedFactorLR):
 class MultiStepLR(_ClosedFactorLR):
     """The rate times `gamma` at each of `milestones`."""
 
-    def __init__(
-        self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.milestones = Counter(milestones)
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
@@ -82,9 +80,7 @@ class MultiStepLR(_ClosedFactorLR):
 class ConstantLR(_ClosedFactorLR):
     """The rate times `factor` until step `total_iters`."""
 
-    def __init__(
-        self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
         if factor > 1.0 or factor < 0:
             raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
         self.factor = factor
@@ -150,9 +146,7 @@ class ExponentialLR(_ClosedFactorLR):
 class PolynomialLR(_ClosedFactorLR):
     """The rate times `(1 - step / total_iters) ** power`, 0 from `total_iters` on."""
 
-    def __init__(
-        self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters = total_iters
         self.power = power
         super().__init__(optimizer, last_epoch)

@@ -29,15 +29,13 @@ class LambdaStates:
     def state_dict(self) -> dict[str, Any]:
         """Everything but the optimizer; the attributes of callable objects, None for plain functions."""
         state = {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "lr_lambdas")}
-        state["lr_lambdas"] = [
-            None if isinstance(fn, types.FunctionType) else fn.__dict__.copy() for fn in self.lr_lambdas
-        ]
+        state["lr_lambdas"] = [None if isinstance(fn, types.FunctionType) else fn.__dict__.copy() for fn in self.lr_lambdas]
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` returned; the functions stay those of this scheduler."""
         self.__dict__.update({k: v for k, v in state_dict.items() if k != "lr_lambdas"})
-        for fn, attributes in zip(self.lr_lambdas, state_dict["lr_lambdas"]):
+        for fn, attributes in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=False):
             if attributes is not None:
                 fn.__dict__.update(attributes)
 

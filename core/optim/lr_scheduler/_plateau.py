@@ -118,7 +118,7 @@ class ReduceLROnPlateau(LRScheduler):
                     "param groups."
                 )
             self.min_lrs = [self.default_min_lr] * len(groups)
-        for group, lowest in zip(groups, self.min_lrs):
+        for group, lowest in zip(groups, self.min_lrs, strict=False):
             old = float(group["lr"])
             new = max(old * self.factor, lowest)
             if old - new > self.eps:
