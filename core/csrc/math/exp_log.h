@@ -273,4 +273,10 @@ TRINE_FN double log1p(double x) {
 TRINE_FN float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
 TRINE_FN double sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
 
+// log(1 + e^x)
+template <class T>
+TRINE_FN T softplus(T x) {
+  return log1p(exp(x));
+}
+
 }  // namespace trine::math

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "base.h"
+#include "complex.h"
+#include "exact.h"
 #include "exp_log.h"
 #include "half.h"
 #include "hyperbolic.h"

@@ -111,17 +111,32 @@ TRINE_FN bool opposite_signs(T a, T b) {
   else return std::is_signed_v<T> && static_cast<T>(a ^ b) < T(0);
 }
 
+template <class T>
+TRINE_FN T with_sign_of_divisor(T r, T y) {
+  return (r != T(0)) & opposite_signs(r, y) ? static_cast<T>(r + y) : r;
+}
+
+// floor(x / y) from the remainder r = fmod(x, y): x / y itself may round up to the next integer.
+template <class T>
+TRINE_FN T floored_quotient(T x, T y, T r) {
+  T q = (x - r) / y;
+  q = (r != T(0)) & opposite_signs(r, y) ? q - T(1) : q;
+  T down = floor(q);
+  T nearest = q - down > T(0.5) ? down + T(1) : down;
+  T result = q != T(0) ? nearest : copysign(T(0), x / y);
+  return y == T(0) ? x / y : result;
+}
+
 }  // namespace detail
 
 // The remainder with the sign of y (Python's %).
 template <class T>
 TRINE_FN T remainder(T x, T y) {
-  T r = fmod(x, y);
-  return (r != T(0)) & detail::opposite_signs(r, y) ? static_cast<T>(r + y) : r;
+  return detail::with_sign_of_divisor(fmod(x, y), y);
 }
 
 template <class T>
-TRINE_FN T trunc_divide(T x, T y) {
+TRINE_FN T divide_trunc(T x, T y) {
   if constexpr (std::is_floating_point_v<T>) return trunc(x / y);
   else {
     bool minus = std::is_signed_v<T> && y == T(-1);
@@ -131,17 +146,11 @@ TRINE_FN T trunc_divide(T x, T y) {
 
 // Python's //.
 template <class T>
-TRINE_FN T floor_divide(T x, T y) {
+TRINE_FN T divide_floor(T x, T y) {
   if constexpr (std::is_floating_point_v<T>) {
-    T r = fmod(x, y);
-    T q = (x - r) / y;
-    q = (r != T(0)) & detail::opposite_signs(r, y) ? q - T(1) : q;
-    T down = floor(q);
-    T nearest = q - down > T(0.5) ? down + T(1) : down;
-    T result = q != T(0) ? nearest : copysign(T(0), x / y);
-    return y == T(0) ? x / y : result;
+    return detail::floored_quotient(x, y, fmod(x, y));
   } else {
-    T q = trunc_divide(x, y), r = fmod(x, y);
+    T q = divide_trunc(x, y), r = fmod(x, y);
     return (r != T(0)) & detail::opposite_signs(r, y) ? static_cast<T>(q - T(1)) : q;
   }
 }
@@ -179,14 +188,14 @@ TRINE_FN double hypot(double x, double y) {
 
 // Shifts by a negative count or the whole width give what an endless shift would.
 template <class T>
-TRINE_FN T left_shift(T x, T count) {
+TRINE_FN T shift_left(T x, T count) {
   using U = std::make_unsigned_t<T>;
   constexpr T width = static_cast<T>(sizeof(T) * 8);
   bool outside = count < T(0) || count >= width;
   return outside ? T(0) : static_cast<T>(static_cast<U>(static_cast<U>(x) << (outside ? T(0) : count)));
 }
 template <class T>
-TRINE_FN T right_shift(T x, T count) {
+TRINE_FN T shift_right(T x, T count) {
   constexpr T last = static_cast<T>(sizeof(T) * 8 - std::is_signed_v<T>);
   bool outside = count < T(0) || count >= last;
   return std::is_signed_v<T> ? static_cast<T>(x >> (outside ? last : count))

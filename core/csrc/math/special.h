@@ -170,7 +170,7 @@ TRINE_FN double pow(double x, double y) {
 }
 
 template <class T, class = std::enable_if_t<std::is_integral_v<T>>>
-TRINE_FN T pow(T base, T exponent) {
+TRINE_FN T integer_power(T base, T exponent) {
   T result = T(1);
   if (exponent < T(0)) return base == T(1) ? T(1) : (base == T(-1) ? (exponent % T(2) != T(0) ? T(-1) : T(1)) : T(0));
   for (; exponent != T(0); exponent = static_cast<T>(exponent / T(2))) {
