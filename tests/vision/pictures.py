@@ -6,9 +6,8 @@ import io
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
-
 import trine
+from PIL import Image
 from trine import Tensor
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
-
 import trine
+from PIL import Image
 from trine.vision.datasets import MNIST, FashionMNIST, ImageFolder
 from trine.vision.transforms import ToTensor
 

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
-
 import trine
+from PIL import Image
 from trine import hub
 from trine.vision.cli.classify import main
 from trine.vision.cli.progress import Progress

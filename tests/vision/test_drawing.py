@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 import trine
 from trine.vision.io import read_image
 from trine.vision.utils import draw_bounding_boxes, draw_text, make_grid, save_image, text_size
@@ -64,7 +63,7 @@ def test_gray_picture_becomes_rgb_and_no_boxes_change_nothing():
 
 def test_wrong_arguments_are_named():
     box = trine.tensor([[1, 1, 5, 5]])
-    with pytest.raises(ValueError, match="expected uint8 .*float32"):
+    with pytest.raises(ValueError, match=r"expected uint8 .*float32"):
         draw_bounding_boxes(trine.zeros(3, 4, 4), box)
     with pytest.raises(ValueError, match="left not after its right"):
         draw_bounding_boxes(black(), trine.tensor([[9, 1, 5, 5]]))

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 import trine
 from trine.vision import io
 
@@ -48,9 +47,7 @@ def test_pictures_are_written_and_read(tmp_path):
     io.write_png(pixels, tmp_path / "a.png")
     io.write_jpeg(pixels, tmp_path / "a.jpg", quality=90)
     assert (io.read_image(tmp_path / "a.png") == pixels).all()
-    np.testing.assert_array_equal(
-        interleaved(io.read_image(tmp_path / "a.jpg")), np.asarray(opened((tmp_path / "a.jpg").read_bytes()))
-    )
+    np.testing.assert_array_equal(interleaved(io.read_image(tmp_path / "a.jpg")), np.asarray(opened((tmp_path / "a.jpg").read_bytes())))
     assert io.decode_image(str(tmp_path / "a.png"), "GRAY").shape == (1, 20, 30)
 
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
-
 import trine
+from PIL import Image
 from trine.vision.io import ImageReadMode, decode_image, decode_jpeg, encode_jpeg
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -54,9 +53,7 @@ def test_cmyk_is_converted_like_pillow_does():
     data = encoded(Image.fromarray(noise(40, 30)).convert("CMYK"), "JPEG")
     image = opened(data)
     np.testing.assert_array_equal(interleaved(decode_jpeg(as_bytes(data), "RGB")), np.asarray(image.convert("RGB")))
-    np.testing.assert_array_equal(
-        interleaved(decode_jpeg(as_bytes(data), "GRAY"))[..., 0], np.asarray(image.convert("L"))
-    )
+    np.testing.assert_array_equal(interleaved(decode_jpeg(as_bytes(data), "GRAY"))[..., 0], np.asarray(image.convert("L")))
     # Adobe's files store the complement; UNCHANGED hands out what is stored.
     np.testing.assert_array_equal(interleaved(decode_jpeg(as_bytes(data))), 255 - np.asarray(image))
 
@@ -81,7 +78,7 @@ def test_exif_orientation_is_applied_on_request_only(orientation):
 def test_alpha_modes_are_refused_with_the_reason():
     data = encoded(noise(8, 8), "JPEG")
     for mode in (ImageReadMode.GRAY_ALPHA, ImageReadMode.RGB_ALPHA):
-        with pytest.raises(RuntimeError, match="decode_jpeg: .*no alpha"):
+        with pytest.raises(RuntimeError, match=r"decode_jpeg: .*no alpha"):
             decode_jpeg(as_bytes(data), mode)
 
 
@@ -141,7 +138,7 @@ def test_encoder_takes_gray_and_planar_pictures():
 
 
 def test_encoder_refuses_what_is_no_picture():
-    with pytest.raises(RuntimeError, match="encode_jpeg: expected uint8 .* got .*float32"):
+    with pytest.raises(RuntimeError, match=r"encode_jpeg: expected uint8 .* got .*float32"):
         encode_jpeg(trine.zeros(3, 4, 4))
     with pytest.raises(RuntimeError, match=r"1 or 3 channels, got .*shape \(2, 4, 4\)"):
         encode_jpeg(trine.zeros(2, 4, 4, dtype=trine.uint8))

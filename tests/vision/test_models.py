@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 import trine
 from trine import hub
 from trine.vision import models
@@ -98,9 +97,7 @@ def test_mobilenet_v2_has_the_published_names_and_sizes():
     assert {name: tuple(state[name].shape) for name in expected} == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "entries"), [("resnet18", 11_689_512, 122), ("resnet50", 25_557_032, 320)]
-)
+@pytest.mark.parametrize(("name", "parameters", "entries"), [("resnet18", 11_689_512, 122), ("resnet50", 25_557_032, 320)])
 def test_resnets_have_the_published_names_and_sizes(name, parameters, entries):
     network = models.get_model(name)
     state = network.state_dict()

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
-
 import trine
+from PIL import Image
 from trine.vision.io import ImageReadMode, decode_image, decode_png, encode_png
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -61,9 +60,7 @@ def test_unchanged_hands_out_what_is_stored(kind):
 def test_one_rgb_colour_can_be_transparent():
     pixels = noise(10, 12)
     data = encoded(pixels, "PNG", transparency=tuple(int(value) for value in pixels[3, 4]))
-    np.testing.assert_array_equal(
-        interleaved(decode_png(as_bytes(data), "RGB_ALPHA")), np.asarray(opened(data).convert("RGBA"))
-    )
+    np.testing.assert_array_equal(interleaved(decode_png(as_bytes(data), "RGB_ALPHA")), np.asarray(opened(data).convert("RGBA")))
     assert decode_png(as_bytes(data)).shape[0] == 3
 
 
@@ -111,9 +108,7 @@ def test_interlaced_file(size):
     data = png(size[1], size[0], 8, 2, adam7(pixels), interlace=1)
     np.testing.assert_array_equal(np.asarray(opened(data)), pixels)
     np.testing.assert_array_equal(interleaved(decode_png(as_bytes(data))), pixels)
-    np.testing.assert_array_equal(
-        interleaved(decode_png(as_bytes(data), "GRAY"))[..., 0], np.asarray(Image.fromarray(pixels).convert("L"))
-    )
+    np.testing.assert_array_equal(interleaved(decode_png(as_bytes(data), "GRAY"))[..., 0], np.asarray(Image.fromarray(pixels).convert("L")))
 
 
 @pytest.mark.parametrize("orientation", [1, 3, 6, 8])

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import PIL
 import pytest
-from PIL import Image
-
 import trine
+from PIL import Image
 from trine.vision.transforms import InterpolationMode
 from trine.vision.transforms import functional as F
 
@@ -35,8 +34,7 @@ TOLERANCE = 0 if int(PIL.__version__.split(".")[0]) >= 13 else 1
 def test_uint8_equals_pillow(mode, size, channels):
     pixels = noise(67, 100, channels)
     expected = [
-        np.asarray(Image.fromarray(np.ascontiguousarray(pixels[..., c])).resize(size[::-1], FILTERS[mode]))
-        for c in range(channels)
+        np.asarray(Image.fromarray(np.ascontiguousarray(pixels[..., c])).resize(size[::-1], FILTERS[mode])) for c in range(channels)
     ]  # channel by channel: Pillow weighs RGBA by its alpha
     for image in (trine.from_numpy(pixels).permute(2, 0, 1), trine.from_numpy(pixels.transpose(2, 0, 1).copy())):
         result = F.resize(image, size, mode)
@@ -82,9 +80,7 @@ def test_nearest(size):
     np.testing.assert_array_equal(interleaved(F.resize(image, size, InterpolationMode.NEAREST_EXACT)), expected)
     rows = [i * 67 // size[0] for i in range(size[0])]
     columns = [i * 100 // size[1] for i in range(size[1])]
-    np.testing.assert_array_equal(
-        interleaved(F.resize(image, size, InterpolationMode.NEAREST)), pixels[rows][:, columns]
-    )
+    np.testing.assert_array_equal(interleaved(F.resize(image, size, InterpolationMode.NEAREST)), pixels[rows][:, columns])
 
 
 def test_one_number_is_the_shorter_side():

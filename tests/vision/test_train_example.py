@@ -12,16 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 import trine
 from trine.vision.datasets import FashionMNIST
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = ROOT / "vision" / "examples" / "train_fashion_mnist.py"
 
-pytestmark = pytest.mark.skipif(
-    not FashionMNIST.system_folder.is_dir(), reason="Debian's dataset-fashion-mnist is not installed"
-)
+pytestmark = pytest.mark.skipif(not FashionMNIST.system_folder.is_dir(), reason="Debian's dataset-fashion-mnist is not installed")
 
 
 def command(*arguments: object) -> list[str]:
@@ -33,9 +30,7 @@ def environment() -> dict[str, str]:
 
 
 def run(folder: Path, *arguments: object) -> str:
-    done = subprocess.run(
-        command(*arguments), cwd=folder, env=environment(), capture_output=True, text=True, check=False, timeout=300
-    )
+    done = subprocess.run(command(*arguments), cwd=folder, env=environment(), capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

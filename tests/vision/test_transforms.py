@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
-
 import trine
+from PIL import Image
 from trine.vision import transforms as T
 from trine.vision.transforms import functional as F
 
@@ -65,7 +64,7 @@ def test_dtypes_are_converted_by_their_range():
     assert F.convert_image_dtype(levels, trine.int16).tolist() == [i * 128 for i in range(256)]
     assert (F.convert_image_dtype(F.convert_image_dtype(levels, trine.int16), trine.uint8) == levels).all()
     assert F.convert_image_dtype(levels, trine.uint8) is levels
-    with pytest.raises(RuntimeError, match="float32 cannot hold the values of .*int32"):
+    with pytest.raises(RuntimeError, match=r"float32 cannot hold the values of .*int32"):
         F.convert_image_dtype(as_float, trine.int32)
     with pytest.raises(TypeError, match="expected a Tensor"):
         F.convert_image_dtype(Image.new("L", (1, 1)))
@@ -80,7 +79,7 @@ def test_normalize():
     assert (image == before).all()
     assert F.normalize(image, mean, std, inplace=True) is image
     np.testing.assert_allclose(image.numpy(), expected, rtol=1e-6, atol=1e-7)
-    with pytest.raises(TypeError, match="normalize: expected a floating-point tensor, got .*uint8"):
+    with pytest.raises(TypeError, match=r"normalize: expected a floating-point tensor, got .*uint8"):
         F.normalize(trine.zeros(3, 2, 2, dtype=trine.uint8), mean, std)
     with pytest.raises(ValueError, match="zero"):
         F.normalize(image, mean, [1.0, 0.0, 1.0])
@@ -176,9 +175,7 @@ def test_grayscale_and_invert():
 
 
 def test_compose_is_the_usual_preparation_of_a_classifier():
-    prepare = T.Compose(
-        [T.Resize(40), T.CenterCrop(32), T.ToTensor(), T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])]
-    )
+    prepare = T.Compose([T.Resize(40), T.CenterCrop(32), T.ToTensor(), T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
     pixels = noise(60, 80)
     from_pil = prepare(Image.fromarray(pixels))
     from_tensor = prepare(trine.from_numpy(pixels).permute(2, 0, 1))

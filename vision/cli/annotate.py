@@ -17,6 +17,4 @@ def annotated(result: Result, lines: int = 3) -> Tensor:
     drawn = draw_bounding_boxes(result.picture, frame, colors="orange", width=max(1, scale))
     text = "\n".join(texts)
     text_height, _ = text_size(text, scale)
-    return draw_text(
-        drawn, text, height - text_height - 4 * scale, 4 * scale, color="white", background="black", scale=scale
-    )
+    return draw_text(drawn, text, height - text_height - 4 * scale, 4 * scale, color="white", background="black", scale=scale)

@@ -12,8 +12,8 @@ from typing import Any
 import trine
 from trine import Tensor, hub
 from trine.vision._buffers import buffer_of
-from trine.vision.datasets.debian import unpack_debian_package
 from trine.vision.datasets._idx import read_idx
+from trine.vision.datasets.debian import unpack_debian_package
 from trine.vision.datasets.vision import VisionDataset
 
 _MNIST_URL = "https://ossci-datasets.s3.amazonaws.com/mnist/"

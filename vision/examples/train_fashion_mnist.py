@@ -126,7 +126,7 @@ def train(options: argparse.Namespace) -> float:
         step = state["step"]
         print(f"going on from {options.checkpoint} at step {step}", flush=True)
 
-    losses = open(options.losses, "a" if step else "w") if options.losses else None
+    losses = []
     start = time.perf_counter()
     order, order_epoch = None, -1
     while step < steps:
@@ -144,14 +144,15 @@ def train(options: argparse.Namespace) -> float:
         optimizer.step()
         step += 1
 
-        if losses:
-            print(f"{loss.item():.7f}", file=losses, flush=True)
+        losses.append(loss.item())
         if step % 50 == 0 or step == steps:
-            show(step, steps, loss.item(), start)
+            show(step, steps, losses[-1], start)
         if step % options.save_every == 0 or step == steps:
             state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}
             save(options.checkpoint, state)
     seconds = time.perf_counter() - start
+    if options.losses:
+        options.losses.write_text("".join(f"{loss:.7f}\n" for loss in losses))
     accuracy = evaluate(model, *load(folder, "t10k"))
     print(f"\ntest accuracy {accuracy:.2%} after {step} steps ({seconds:.0f} s in this run)", flush=True)
     return accuracy
@@ -167,7 +168,7 @@ def main() -> None:
     parser.add_argument("--checkpoint", type=Path, default=Path("fashion_mnist.pt"))
     parser.add_argument("--save-every", type=int, default=100, metavar="STEPS")
     parser.add_argument("--restart", action="store_true", help="do not go on from the checkpoint")
-    parser.add_argument("--losses", type=Path, help="write the loss of each step to this file")
+    parser.add_argument("--losses", type=Path, help="write the loss of each step of this run to this file")
     train(parser.parse_args())
 
 

@@ -104,5 +104,7 @@ sauce; dough; meat loaf; pizza; potpie; burrito; red wine; espresso; cup; eggnog
 geyser; lakeside; promontory; sandbar; seashore; valley; volcano; ballplayer; groom; scuba diver; rapeseed; daisy;
 yellow lady's slipper; corn; acorn; hip; buckeye; coral fungus; agaric; gyromitra; stinkhorn; earthstar;
 hen-of-the-woods; bolete; ear; toilet tissue
-""".replace("\n", " ").strip().split("; ")
+""".replace("\n", " ")
+    .strip()
+    .split("; ")
 )

@@ -64,7 +64,7 @@ class InvertedResidual(nn.Module):
         self.out_channels = oup
         self._is_cn = stride > 1
         block = partial(Conv2dNormActivation, norm_layer=norm_layer, activation_layer=nn.ReLU6)
-        hidden = int(round(inp * expand_ratio))
+        hidden = round(inp * expand_ratio)
         layers: list[nn.Module] = [] if expand_ratio == 1 else [block(inp, hidden, kernel_size=1)]
         layers += [
             block(hidden, hidden, stride=stride, groups=hidden),
@@ -164,9 +164,7 @@ class MobileNet_V2_Weights(WeightsEnum):
 
 
 @register_model
-def mobilenet_v2(
-    *, weights: MobileNet_V2_Weights | str | None = None, progress: bool = True, **kwargs: Any
-) -> MobileNetV2:
+def mobilenet_v2(*, weights: MobileNet_V2_Weights | str | None = None, progress: bool = True, **kwargs: Any) -> MobileNetV2:
     """MobileNetV2 with the paper's widths.
 
     Args:

@@ -41,9 +41,7 @@ class BasicBlock(nn.Module):
     ) -> None:
         super().__init__()
         if groups != 1 or base_width != 64 or dilation != 1:
-            raise ValueError(
-                f"BasicBlock: needs groups=1, base_width=64 and dilation=1, got {groups}, {base_width} and {dilation}"
-            )
+            raise ValueError(f"BasicBlock: needs groups=1, base_width=64 and dilation=1, got {groups}, {base_width} and {dilation}")
         self.conv1 = conv3x3(inplanes, planes, stride)
         self.bn1 = norm_layer(planes)
         self.relu = nn.ReLU(inplace=True)

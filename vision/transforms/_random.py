@@ -123,15 +123,15 @@ class RandomResizedCrop(nn.Module):
         for _ in range(10):
             area = height * width * _uniform(scale[0], scale[1])
             aspect = float(trine.exp(trine.empty(1).uniform_(low, high)))
-            new_width = int(round(math.sqrt(area * aspect)))
-            new_height = int(round(math.sqrt(area / aspect)))
+            new_width = round(math.sqrt(area * aspect))
+            new_height = round(math.sqrt(area / aspect))
             if 0 < new_width <= width and 0 < new_height <= height:
                 return _below(height - new_height + 1), _below(width - new_width + 1), new_height, new_width
         aspect = width / height
         if aspect < min(ratio):
-            new_width, new_height = width, int(round(width / min(ratio)))
+            new_width, new_height = width, round(width / min(ratio))
         elif aspect > max(ratio):
-            new_height, new_width = height, int(round(height * max(ratio)))
+            new_height, new_width = height, round(height * max(ratio))
         else:
             new_height, new_width = height, width
         return (height - new_height) // 2, (width - new_width) // 2, new_height, new_width

@@ -132,10 +132,7 @@ class Resize(nn.Module):
         return F.resize(img, self.size, self.interpolation, self.max_size, self.antialias)
 
     def extra_repr(self) -> str:
-        return (
-            f"size={self.size}, interpolation={self.interpolation.value}, max_size={self.max_size}, "
-            f"antialias={self.antialias}"
-        )
+        return f"size={self.size}, interpolation={self.interpolation.value}, max_size={self.max_size}, antialias={self.antialias}"
 
 
 class CenterCrop(nn.Module):
@@ -169,9 +166,7 @@ class FiveCrop(nn.Module):
 class Pad(nn.Module):
     """:func:`~trine.vision.transforms.functional.pad`."""
 
-    def __init__(
-        self, padding: int | Sequence[int], fill: float | Sequence[float] = 0, padding_mode: str = "constant"
-    ) -> None:
+    def __init__(self, padding: int | Sequence[int], fill: float | Sequence[float] = 0, padding_mode: str = "constant") -> None:
         super().__init__()
         self.padding = padding
         self.fill = fill

@@ -55,6 +55,7 @@ __all__ = [
     "vflip",
 ]
 
+
 def resize(
     img: Any,
     size: int | Sequence[int] | None,
@@ -128,8 +129,8 @@ def center_crop(img: Any, output_size: int | Sequence[int]) -> Any:
         _, old_height, old_width = get_dimensions(img)
         if (old_height, old_width) == (height, width):
             return img
-    top = int(round((old_height - height) / 2.0))
-    left = int(round((old_width - width) / 2.0))
+    top = round((old_height - height) / 2.0)
+    left = round((old_width - width) / 2.0)
     return crop(img, top, left, height, width)
 
 
@@ -162,9 +163,7 @@ def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, Any, Any, Any, 
     return (*corners, center_crop(img, [height, width]))
 
 
-def pad(
-    img: Any, padding: int | Sequence[int], fill: float | Sequence[float] = 0, padding_mode: str = "constant"
-) -> Any:
+def pad(img: Any, padding: int | Sequence[int], fill: float | Sequence[float] = 0, padding_mode: str = "constant") -> Any:
     """Add pixels around a picture.
 
     Args:
@@ -238,4 +237,3 @@ def _pair(name: str, size: int | Sequence[int]) -> tuple[int, int]:
     if len(sides) not in (1, 2):
         raise ValueError(f"{name}: expected one or two numbers, got {size}")
     return sides[0], sides[-1]
-

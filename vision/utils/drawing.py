@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import colorsys
 from collections.abc import Sequence
-from typing import Union
 
 import trine
 from trine import Tensor
 from trine.vision.utils._font import GLYPH_HEIGHT, GLYPH_WIDTH, glyph_runs
 
-Color = Union[str, tuple[int, int, int], Sequence[int]]
+Color = str | tuple[int, int, int] | Sequence[int]
 
 _NAMED_COLORS = {
     "black": (0, 0, 0),
@@ -119,9 +118,7 @@ def _canvas(name: str, image: Tensor) -> _Canvas:
     if not isinstance(image, Tensor):
         raise TypeError(f"{name}: expected a Tensor, got {type(image).__name__}")
     if image.dtype != trine.uint8 or image.dim() != 3 or image.shape[0] not in (1, 3):
-        raise ValueError(
-            f"{name}: expected uint8 of shape (1 or 3, height, width), got {image.dtype} of {tuple(image.shape)}"
-        )
+        raise ValueError(f"{name}: expected uint8 of shape (1 or 3, height, width), got {image.dtype} of {tuple(image.shape)}")
     copy = image.expand(3, -1, -1) if image.shape[0] == 1 else image
     return _Canvas(copy.clone(memory_format=trine.contiguous_format))
 

@@ -79,9 +79,7 @@ def _to_unit_range(image: Tensor, value_range: tuple[float, float] | None) -> Te
     return image.clamp(min=low, max=high).sub(low).div(max(high - low, 1e-5))
 
 
-def save_image(
-    tensor: Tensor | list[Tensor], fp: str | os.PathLike[str] | Any, format: str | None = None, **kwargs: Any
-) -> None:
+def save_image(tensor: Tensor | list[Tensor], fp: str | os.PathLike[str] | Any, format: str | None = None, **kwargs: Any) -> None:
     """Write float pictures (0 to 1) to a PNG or JPEG file, as a grid if there are several.
 
     Args:
