@@ -1,5 +1,5 @@
-// The scalar forms of functions whose fast forms give up on rare arguments (they return NaN there): a loop looks for NaN
-// in its results and evaluates those lanes again with these.
+// The scalar forms of functions whose fast forms give up on rare arguments (they return NaN there): with_exact_lanes()
+// finds it among the results and evaluates those lanes again with these.
 #pragma once
 
 #include <cmath>
@@ -42,15 +42,22 @@ T divide_floor(T x, T y) {
 
 }  // namespace exact
 
-// Calls again(i) for every NaN among the n results.
-template <class T, class F>
-TRINE_FN void revisit_nan(const T* out, int64_t n, F&& again) {
-  int64_t found = 0;
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; i++) found |= out[i] != out[i];
-  if (__builtin_expect(found != 0, 0))
-    for (int64_t i = 0; i < n; i++)
-      if (out[i] != out[i]) again(i);
+// out[i] = fast(i), and exact(i) where that is NaN. `out` may be one of the inputs, so that a block of results waits
+// beside it until its inputs are no longer needed.
+template <class T, class Fast, class Exact>
+TRINE_FN void with_exact_lanes(T* out, int64_t n, Fast&& fast, Exact&& exact) {
+  constexpr int64_t kBlock = 512;
+  alignas(64) T block[kBlock];
+  for (int64_t start = 0; start < n; start += kBlock) {
+    int64_t count = n - start < kBlock ? n - start : kBlock;
+    for (int64_t i = 0; i < count; i++) block[i] = fast(start + i);
+    int found = 0;
+    for (int64_t i = 0; i < count; i++) found |= block[i] != block[i];
+    if (__builtin_expect(found != 0, 0))
+      for (int64_t i = 0; i < count; i++)
+        if (block[i] != block[i]) block[i] = exact(start + i);
+    for (int64_t i = 0; i < count; i++) out[start + i] = block[i];
+  }
 }
 
 }  // namespace trine::math

@@ -180,4 +180,85 @@ TRINE_FN T integer_power(T base, T exponent) {
   return result;
 }
 
+namespace detail {
+
+// erfinv(x) / x from w = -log(1 - x^2) (the form of M. Giles, "Approximating the erfinv function", 2010).
+template <class T>
+TRINE_FN T erfinv_start(T w) {
+  T s = sqrt(w);
+  T near = poly(w - T(2.5), T(1.501409359), T(0.2466402862), T(-0.00417738678), T(-0.001252741884), T(0.0002183444394),
+                T(-4.963344608e-6), T(-3.462704843e-6), T(4.661699468e-7), T(2.32326565e-8), T(-8.791003859e-9));
+  T far;
+  if constexpr (std::is_same_v<T, float>)
+    far = poly(s - 3.0f, 2.832976801f, 1.001674967f, 0.009445286272f, -0.007637288972f, 0.005686975244f,
+               -0.003597406434f, 0.001485088102f, -5.677347846e-5f, -0.0003095697932f, 0.0001157014465f);
+  else
+    far = poly(s - 4.0, 3.8397821987542248, 1.00950447194210634, 0.0012831761030427119, -0.000917834630948107116,
+               0.000274517574488894467, -0.0000530557563184070095, 0.0000801976121890962364, -0.0000687859778461868878,
+               0.0000195886998054712534, -1.38566493713673067e-6);
+  return w < T(5) ? near : far;
+}
+
+}  // namespace detail
+
+TRINE_FN float erfinv(float x) {
+  float result = x * detail::erfinv_start(-log(fmadd(-x, x, 1.0f)));
+  result = fabs(x) == 1.0f ? copysign(infinity<float>, x) : result;
+  return fabs(x) <= 1.0f ? result : nan<float>;
+}
+TRINE_FN double erfinv(double x) {
+  double a = fabs(x);
+  double y = a * detail::erfinv_start(-log(fmadd(-x, x, 1.0)));
+  // One step of Halley's method; near 1 with erfc, where 1 - a is exact.
+  double z = y * y;
+  double lower = detail::erf_small(y, z) - a, upper = (1.0 - a) - detail::erfc_positive(y);
+  double u = (a < 0.5 ? lower : upper) * 0.886226925452758014 * exp(z);
+  y = y - u / (1.0 + y * u);
+  y = a == 1.0 ? infinity<double> : y;
+  return a <= 1.0 ? copysign(y, x) : nan<double>;
+}
+
+inline float lgamma(float x) {
+  int sign;
+  return ::lgammaf_r(x, &sign);
+}
+inline double lgamma(double x) {
+  int sign;
+  return ::lgamma_r(x, &sign);
+}
+
+// Recurrence up to 10, then the asymptotic series; below zero by reflection.
+inline double digamma(double x) {
+  if (x == 0.0) return copysign(infinity<double>, -x);
+  double result = 0.0;
+  if (x < 0.0) {
+    double fraction = x - ::trunc(x);
+    if (fraction == 0.0) return nan<double>;
+    result = -3.14159265358979323846 / ::tan(3.14159265358979323846 * fraction);
+    x = 1.0 - x;
+  }
+  for (; x < 10.0; x += 1.0) result -= 1.0 / x;
+  double z = 1.0 / (x * x);
+  double tail = z * poly(z, 8.33333333333333333333e-2, -8.33333333333333333333e-3, 3.96825396825396825397e-3,
+                         -4.16666666666666666667e-3, 7.57575757575757575758e-3, -2.10927960927960927961e-2,
+                         8.33333333333333333333e-2);
+  return result + ::log(x) - 0.5 / x - (x < 1e17 ? tail : 0.0);
+}
+inline float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
+
+template <class T>
+TRINE_FN T logit(T x) {
+  return log(x / (T(1) - x));
+}
+template <class T>
+TRINE_FN T xlogy(T x, T y) {
+  T result = x == T(0) ? T(0) : x * log(y);
+  return y != y ? y : result;
+}
+template <class T>
+TRINE_FN T xlog1py(T x, T y) {
+  T result = x == T(0) ? T(0) : x * log1p(y);
+  return y != y ? y : result;
+}
+
 }  // namespace trine::math

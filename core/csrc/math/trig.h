@@ -10,7 +10,7 @@
 namespace trine::math {
 
 template <class T>
-inline constexpr T kCircularLimit = std::is_same_v<T, float> ? T(0x1p30) : T(0x1p20);
+inline constexpr T kCircularLimit = std::is_same_v<T, float> ? T(0x1p17) : T(0x1p20);
 
 namespace detail {
 
@@ -21,12 +21,20 @@ struct Quadrant {
   I turn;  // multiples of pi/2
 };
 
+// With a fused multiply-add each step is exact or rounds the last place of r only; without one, double does it.
 TRINE_FN Quadrant<float, int32_t> quadrant(float x) {
+#if TRINE_HAS_FMA
+  float shifted = fmadd(x, 0x1.45f306p-1f, kRoundFloat);
+  float n = shifted - kRoundFloat;
+  float r = fmadd(n, 0x1.ee59dap-50f, fmadd(n, 0x1.777a5cp-25f, fmadd(n, -0x1.921fb6p0f, x)));
+  return {r, 0.0f, bits(shifted)};
+#else
   double wide = static_cast<double>(x);
   double shifted = fmadd(wide, 0x1.45f306dc9c883p-1, kRoundDouble);
   double n = shifted - kRoundDouble;
   double r = fmadd(n, -0x1.0b4611a626331p-34, fmadd(n, -0x1.921fb544p0, wide));
   return {static_cast<float>(r), 0.0f, static_cast<int32_t>(n)};
+#endif
 }
 TRINE_FN Quadrant<double, int64_t> quadrant(double x) {
   double shifted = fmadd(x, 0x1.45f306dc9c883p-1, kRoundDouble);
@@ -42,11 +50,11 @@ TRINE_FN Quadrant<double, int64_t> quadrant(double x) {
 
 TRINE_FN float sin_reduced(float r, float) {
   float z = r * r;
-  return fmadd(r * z, poly(z, -0.1666665491f, 0.008332175843f, -0.0001951697719f), r);
+  return fmadd(r * z, poly(z, -0.1666665358f, 0.008332090306f, -0.0001950523918f), r);
 }
 TRINE_FN float cos_reduced(float r, float) {
   float z = r * r;
-  return fmadd(z * z, poly(z, 0.04166664681f, -0.00138873646f, 2.443810333e-5f), fmadd(z, -0.5f, 1.0f));
+  return fmadd(z * z, poly(z, 0.04166664456f, -0.001388725189f, 2.442493604e-5f), fmadd(z, -0.5f, 1.0f));
 }
 TRINE_FN double sin_reduced(double r, double low) {
   double z = r * r;
