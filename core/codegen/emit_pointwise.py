@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from tables import Op
 
 CPP = {
     "Bool": "bool", "UInt8": "uint8_t", "Int8": "int8_t", "Int16": "int16_t", "Int32": "int32_t", "Int64": "int64_t",
     "Float": "float", "Double": "double", "ComplexFloat": "cfloat", "ComplexDouble": "cdouble",
 }  # fmt: skip
+
+# Functions of core/csrc/math whose vector forms answer NaN for rare arguments (math/exact.h).
+RARE = re.compile(r"\b(sin|cos|tan|fmod|remainder|divide_floor)\(")
 
 
 def loop(op: Op, dtype: str, expr: str) -> str:
@@ -23,9 +28,13 @@ def loop(op: Op, dtype: str, expr: str) -> str:
     for i, a in enumerate(op.scalar_args()):
         kind = {"Scalar": "T", "float": "compute_t<T>", "int": "int64_t", "bool": "bool"}[a.type]
         lines.append(f"  [[maybe_unused]] const {kind} {a.name} = s[{i}].to<{kind}>();")
-    lines.append("#pragma GCC ivdep")
     loads = " ".join(f"const {'bool' if a.name in op.raw_args() else 'T'} {a.name} = in_{a.name}[i];" for a in tensors)
-    lines.append(f"  for (int64_t i = 0; i < n; i++) {{ {loads} o[i] = static_cast<{out}>({expr}); }}")
+    if dtype in ("Float", "Double") and out == "T" and RARE.search(expr):
+        fast, exact = (f"[&](int64_t i) -> T {{ {loads} return static_cast<T>({e}); }}" for e in (expr, RARE.sub(r"exact::\1(", expr)))
+        lines.append(f"  with_exact_lanes(o, n, {fast}, {exact});")
+    else:
+        lines.append("#pragma GCC ivdep")
+        lines.append(f"  for (int64_t i = 0; i < n; i++) {{ {loads} o[i] = static_cast<{out}>({expr}); }}")
     lines.append("}")
     return "\n".join(lines)
 
