@@ -69,8 +69,8 @@ def save(
     >>> buffer = io.BytesIO()
     >>> trine.save([trine.zeros(2, 3), "label"], buffer)
     >>> _ = buffer.seek(0)
-    >>> trine.load(buffer)[0].shape
-    trine.Size([2, 3])
+    >>> tuple(trine.load(buffer)[0].shape)
+    (2, 3)
     """
     if pickle_module is not None:
         raise ValueError("save: pickle_module cannot be chosen: Trine writes its files with its own pickler")

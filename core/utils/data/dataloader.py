@@ -150,7 +150,7 @@ class DataLoader(Generic[T_co]):
         self.collate_fn = collate_fn
         self.persistent_workers = persistent_workers
         self._iterator: "_WorkerIterator | None" = None
-        self._length_warned = False
+        self._announced: "int | None" = None
         self._initialized = True
 
     def _check_iterable(self, shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
@@ -223,6 +223,8 @@ class DataLoader(Generic[T_co]):
         length = len(self.dataset)
         if self.batch_size is not None:
             length = length // self.batch_size if self.drop_last else math.ceil(length / self.batch_size)
+        # Who has asked is told when more batches come than this.
+        self._announced = length
         return length
 
     def check_worker_number_rationality(self) -> None:
@@ -230,13 +232,15 @@ class DataLoader(Generic[T_co]):
 
 
 class _BaseIterator:
-    """One pass over a loader."""
+    """One pass over a loader. It does not hold the loader: a loader with persistent workers holds it."""
 
     def __init__(self, loader: DataLoader) -> None:
-        self._loader = loader
+        self._index_sampler = loader._index_sampler
         self._pin = loader.pin_memory and trine.cuda.is_available()
         self._given = 0
-        self._indices = iter(loader._index_sampler)
+        self._announced = loader._announced
+        self._with_workers = loader.num_workers > 0
+        self._indices = iter(self._index_sampler)
         # Drawn even where no worker needs it, and before the sampler's own seed: PyTorch's order for the same seed.
         self._base_seed = trine.empty((), dtype=trine.int64).random_(generator=loader.generator).item()
 
@@ -244,7 +248,7 @@ class _BaseIterator:
         return self
 
     def __len__(self) -> int:
-        return len(self._loader._index_sampler)
+        return len(self._index_sampler)
 
     def _next(self) -> Any:
         raise NotImplementedError
@@ -252,27 +256,17 @@ class _BaseIterator:
     def __next__(self) -> Any:
         batch = self._next()
         self._given += 1
-        self._warn_if_too_long()
+        if self._announced is not None and self._given > self._announced:
+            self._warn_too_long(self._announced)
+            self._announced = None
         return _to_pinned(batch) if self._pin else batch
 
-    def _warn_if_too_long(self) -> None:
-        loader = self._loader
-        if not loader._iterable or loader._length_warned:
-            return
-        try:
-            length = len(loader)
-        except (TypeError, NotImplementedError):
-            loader._length_warned = True  # it has no length that could be wrong
-            return
-        if self._given > length:
-            loader._length_warned = True
-            hint = ""
-            if loader.num_workers:
-                hint = "; with several workers, __iter__ must give each its share (see IterableDataset)"
-            warnings.warn(
-                f"DataLoader: the length of the IterableDataset gives {length} batches and {self._given} have come{hint}",
-                stacklevel=3,
-            )
+    def _warn_too_long(self, announced: int) -> None:
+        hint = "; with several workers, __iter__ must give each its share (see IterableDataset)" if self._with_workers else ""
+        warnings.warn(
+            f"DataLoader: the length of the IterableDataset gives {announced} batches and {self._given} have come{hint}",
+            stacklevel=3,
+        )
 
 
 class _LocalIterator(_BaseIterator):
@@ -288,6 +282,21 @@ class _LocalIterator(_BaseIterator):
         return self._fetch(next(self._indices))
 
 
+def _start_pool(loader: DataLoader, base_seed: int) -> Any:
+    if loader.worker_type == "thread":
+        from ._utils.threads import ThreadPool
+
+        return ThreadPool(loader._settings(), base_seed)
+    from ._utils.processes import ProcessPool
+
+    context = loader.multiprocessing_context
+    if context is None:
+        import multiprocessing
+
+        context = multiprocessing.get_context()
+    return ProcessPool(loader._settings(), context, base_seed)
+
+
 class _WorkerIterator(_BaseIterator):
     """Keeps ``prefetch_factor`` batches per worker under way and gives them out in order."""
 
@@ -295,23 +304,12 @@ class _WorkerIterator(_BaseIterator):
         super().__init__(loader)
         self.broken = False
         self._count = loader.num_workers
-        self._pool = self._start_pool()
+        self._prefetch = loader.prefetch_factor or 0
+        self._in_order = loader.in_order
+        self._timeout = loader.timeout or None
+        self._persistent = loader.persistent_workers
+        self._pool = _start_pool(loader, self._base_seed)
         self._reset()
-
-    def _start_pool(self) -> Any:
-        settings = self._loader._settings()
-        if self._loader.worker_type == "thread":
-            from ._utils.threads import ThreadPool
-
-            return ThreadPool(settings, self._base_seed)
-        from ._utils.processes import ProcessPool
-
-        context = self._loader.multiprocessing_context
-        if context is None:
-            import multiprocessing
-
-            context = multiprocessing.get_context()
-        return ProcessPool(settings, context, self._base_seed)
 
     def _reset(self) -> None:
         self._sent = 0
@@ -322,14 +320,14 @@ class _WorkerIterator(_BaseIterator):
         self._pending = [0] * self._count
         self._active = [True] * self._count
         self._turn = 0
-        for _ in range((self._loader.prefetch_factor or 0) * self._count):
+        for _ in range(self._prefetch * self._count):
             self._ask()
 
     def restart(self) -> None:
         """Begin a new epoch with the same workers."""
         while any(self._pending):  # an epoch that was left in the middle
             self._take()
-        self._indices = iter(self._loader._index_sampler)
+        self._indices = iter(self._index_sampler)
         self._given = 0
         for worker in range(self._count):
             self._pool.submit(worker, None, None)
@@ -340,7 +338,7 @@ class _WorkerIterator(_BaseIterator):
             worker = (self._turn + step) % self._count
             if not self._active[worker]:
                 continue
-            if not self._loader.in_order and self._pending[worker] > min(
+            if not self._in_order and self._pending[worker] > min(
                 pending for pending, active in zip(self._pending, self._active) if active
             ):
                 continue  # in any order, a slow worker gets no more than the others have
@@ -363,13 +361,12 @@ class _WorkerIterator(_BaseIterator):
 
     def _take(self) -> "int | None":
         """Receive one message; the number of its batch, or None when it only said that a worker has nothing more."""
-        timeout = self._loader.timeout or None
         waiting = {worker for worker, pending in enumerate(self._pending) if pending}
         try:
-            number, data = self._pool.receive(waiting, timeout)
+            number, data = self._pool.receive(waiting, self._timeout)
         except TimeoutError:
             self._shutdown()
-            raise RuntimeError(f"DataLoader timed out after {timeout} seconds") from None
+            raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds") from None
         except BaseException:
             # A dead worker, or Ctrl-C: what is under way is lost, and a half-read message may be in the pipe.
             self._shutdown()
@@ -414,9 +411,9 @@ class _WorkerIterator(_BaseIterator):
             number = self._take()
             if number is None:
                 self._ask()
-            elif not self._loader.in_order and number != self._wanted:
+            elif not self._in_order and number != self._wanted:
                 return self._give(number)
 
     def _finish(self) -> None:
-        if not self._loader.persistent_workers:
+        if not self._persistent:
             self._shutdown()
