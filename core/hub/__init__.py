@@ -13,7 +13,7 @@ from typing import Any, Sequence, Union
 
 import trine
 
-from .download import DownloadError, check_digest, digest_of, download
+from .transfer import DownloadError, check_digest, digest_of, download
 from .packages import PackageFile, fetch_package_file
 
 __all__ = [

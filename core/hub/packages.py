@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from trine.serialization.atomic import atomic_file
 
-from .download import DownloadError, require_digest
+from .transfer import DownloadError, require_digest
 
 __all__ = ["PackageFile", "fetch_package_file"]
 

@@ -25,7 +25,7 @@ _ATTEMPTS = 4
 _TIMEOUT = 30.0
 _RETRIED_STATUS = (408, 425, 429, 500, 502, 503, 504)
 _LONGEST_PAUSE = 30.0
-_first_pause = 0.5
+_FIRST_PAUSE = 0.5
 
 
 class DownloadError(OSError, RuntimeError):
@@ -201,7 +201,7 @@ def _explain(error: BaseException) -> str:
 
 
 def _pauses() -> Iterator[float]:
-    pause = _first_pause
+    pause = _FIRST_PAUSE
     while True:
         yield min(pause, _LONGEST_PAUSE)
         pause *= 2
