@@ -8,14 +8,6 @@
 namespace trine::cpu {
 namespace {
 
-template <class T> inline T sum_lanes(Vec<T> v) {
-  alignas(64) T lane[kLanes<T>];
-  store(lane, v);
-  for (int half = kLanes<T> / 2; half; half /= 2)
-    for (int i = 0; i < half; ++i) lane[i] += lane[i + half];
-  return lane[0];
-}
-
 #if defined(__AVX512F__)
 // Sixteen horizontal sums at once: each level adds the two halves of neighbouring vectors.
 inline __m512 sum_rows(const Vec<float>* v) {

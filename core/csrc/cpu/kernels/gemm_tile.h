@@ -5,14 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
-#if defined(__AVX2__) || defined(__AVX512F__)
-#include <immintrin.h>
-#endif
+#include "cpu/kernels/vec.h"
 
 namespace trine::cpu {
+
 // Where the product goes: column j lies at (j / segment) * segment_stride + j % segment, row i adds i * row_stride. Matrices have one
 // segment; a convolution has one per image.
 template <class T> struct Target {
@@ -41,55 +39,13 @@ TileFn<double> double_tile(int64_t rows, int64_t vecs, bool k_contiguous);
 namespace {
 
 #if defined(__AVX512F__)
-constexpr int kVecBytes = 64;
 constexpr int kTileRows = 12;  // 12 x 2 accumulators + 2 columns + 1 broadcast of the 32 registers
-#elif defined(__AVX2__)
-constexpr int kVecBytes = 32;
-constexpr int kTileRows = 6;
 #else
-constexpr int kVecBytes = 16;
 constexpr int kTileRows = 6;
 #endif
 constexpr int kTileVecs = 2;
-
-template <class T> struct VecOf { typedef T type __attribute__((vector_size(kVecBytes), may_alias)); };
-template <class T> using Vec = typename VecOf<T>::type;
-template <class T> constexpr int kLanes = kVecBytes / static_cast<int>(sizeof(T));
 template <class T> constexpr int kTileCols = kTileVecs * kLanes<T>;
 
-template <class T> inline Vec<T> load(const T* p) { Vec<T> v; std::memcpy(&v, p, sizeof v); return v; }
-template <class T> inline void store(T* p, Vec<T> v) { std::memcpy(p, &v, sizeof v); }
-template <class T> inline Vec<T> splat(T x) { return x - Vec<T>{}; }
-
-// The first n lanes only; the others read as zero and are not written.
-template <class T> inline Vec<T> load_first(const T* p, int64_t n) {
-#if defined(__AVX512F__)
-  if constexpr (std::is_same_v<T, float>) return (Vec<T>)_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p);
-  if constexpr (std::is_same_v<T, double>) return (Vec<T>)_mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << n) - 1), p);
-#endif
-  Vec<T> v{};
-  for (int64_t i = 0; i < n; ++i) v[i] = p[i];
-  return v;
-}
-template <class T> inline void store_first(T* p, Vec<T> v, int64_t n) {
-#if defined(__AVX512F__)
-  if constexpr (std::is_same_v<T, float>) return _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), (__m512)v);
-  if constexpr (std::is_same_v<T, double>) return _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1u << n) - 1), (__m512d)v);
-#endif
-  alignas(64) T lane[kLanes<T>];
-  store(lane, v);
-  for (int64_t i = 0; i < n; ++i) p[i] = lane[i];
-}
-
-// Contraction to fused multiply-add is off under -std=c++20, so it is asked for by name.
-template <class T> inline Vec<T> fmadd(Vec<T> a, Vec<T> b, Vec<T> c) { return a * b + c; }
-#if defined(__AVX512F__)
-template <> inline Vec<float> fmadd<float>(Vec<float> a, Vec<float> b, Vec<float> c) { return (Vec<float>)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
-template <> inline Vec<double> fmadd<double>(Vec<double> a, Vec<double> b, Vec<double> c) { return (Vec<double>)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
-#elif defined(__FMA__)
-template <> inline Vec<float> fmadd<float>(Vec<float> a, Vec<float> b, Vec<float> c) { return (Vec<float>)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
-template <> inline Vec<double> fmadd<double>(Vec<double> a, Vec<double> b, Vec<double> c) { return (Vec<double>)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
-#endif
 
 template <class T> TileFn<T> tile_function(int64_t rows, int64_t vecs, bool k_contiguous) {
   if constexpr (sizeof(T) == 4) return TRINE_ISA::float_tile(rows, vecs, k_contiguous);

@@ -1,0 +1,23 @@
+// Products of strided matrices of every element type: the one place that chooses between our own kernels and oneDNN.
+#pragma once
+#include "tensor/tensor.h"
+
+namespace trine::cpu {
+
+struct Strided {
+  const void* data;
+  int64_t batch, row, col;  // strides in elements
+};
+
+// C[batch][m, n] = A[batch][m, k] B[batch][k, n] + bias[n]; C and bias are contiguous.
+struct Product {
+  DType dtype;
+  int64_t batch, m, n, k;
+  Strided a, b;
+  void* c;
+  const void* bias = nullptr;
+};
+
+void multiply(const Product& p);
+
+}  // namespace trine::cpu
