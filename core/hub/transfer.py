@@ -14,7 +14,8 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from typing import IO, Any, Iterator
+from collections.abc import Iterator
+from typing import IO, Any
 
 from .progress import open_progress
 
@@ -32,7 +33,7 @@ class DownloadError(OSError, RuntimeError):
     """A file could not be had, or is not the one that was asked for. The message says from where and why."""
 
 
-def check_digest(digest: "str | None") -> "str | None":
+def check_digest(digest: str | None) -> str | None:
     """``digest`` in lower case; raises ``ValueError`` unless it is a SHA-256 in hexadecimal or its beginning."""
     if not digest:
         return None
@@ -41,7 +42,7 @@ def check_digest(digest: "str | None") -> "str | None":
     return digest.lower()
 
 
-def digest_of(path: "str | os.PathLike[str]") -> str:
+def digest_of(path: str | os.PathLike[str]) -> str:
     """SHA-256 of a file in hexadecimal."""
     state = hashlib.sha256()
     with open(path, "rb") as file:
@@ -50,13 +51,13 @@ def digest_of(path: "str | os.PathLike[str]") -> str:
     return state.hexdigest()
 
 
-def require_digest(found: str, digest: "str | None", origin: str) -> None:
+def require_digest(found: str, digest: str | None, origin: str) -> None:
     """Raise ``DownloadError`` when ``found`` does not begin with ``digest``."""
     if digest is not None and not found.startswith(digest):
         raise DownloadError(f'hub: invalid hash value (expected "{digest}", got "{found}") of what came from {origin}')
 
 
-def verify(path: str, digest: "str | None", origin: str) -> None:
+def verify(path: str, digest: str | None, origin: str) -> None:
     """Raise ``DownloadError`` when the file's SHA-256 does not begin with ``digest``."""
     if digest is not None:
         require_digest(digest_of(path), digest, origin)
@@ -77,12 +78,12 @@ class _Partial:
         self._notes = self.path + ".json"
 
     def _open(self) -> IO[bytes]:
-        file = open(self.path, "a+b")
+        file = open(self.path, "a+b")  # noqa: SIM115  it is closed when the transfer ends
         if not self._lock(file):
             file.close()
             self._shared = False
             self.path = f"{self.path}.{os.getpid()}.{time.monotonic_ns()}"
-            file = open(self.path, "a+b")
+            file = open(self.path, "a+b")  # noqa: SIM115
         return file
 
     def _lock(self, file: IO[bytes]) -> bool:
@@ -105,7 +106,7 @@ class _Partial:
         self.file.seek(0)
         self.file.truncate()
 
-    def validator(self) -> "str | None":
+    def validator(self) -> str | None:
         """ETag or date of what the partial file is the beginning of."""
         with contextlib.suppress(OSError, ValueError, AttributeError):
             with open(self._notes, encoding="utf-8") as notes:
@@ -113,7 +114,7 @@ class _Partial:
             return value if isinstance(value, str) else None
         return None
 
-    def note(self, validator: "str | None") -> None:
+    def note(self, validator: str | None) -> None:
         if self._shared:
             with contextlib.suppress(OSError), open(self._notes, "w", encoding="utf-8") as notes:
                 json.dump({"validator": validator}, notes)
@@ -143,14 +144,14 @@ class _Partial:
             os.unlink(self._notes)
 
 
-def _validator(response: Any) -> "str | None":
+def _validator(response: Any) -> str | None:
     tag = response.headers.get("ETag")
     if tag and not tag.startswith("W/"):  # a weak tag does not promise equal bytes
         return tag
     return response.headers.get("Last-Modified")
 
 
-def _request(url: str, start: int, validator: "str | None") -> Any:
+def _request(url: str, start: int, validator: str | None) -> Any:
     headers = {"User-Agent": "trine-hub", "Accept-Encoding": "identity"}
     if start:
         headers["Range"] = f"bytes={start}-"
@@ -164,7 +165,7 @@ def _continues_at(response: Any, start: int) -> bool:
     return getattr(response, "status", None) == 206 and found is not None and int(found[1]) == start
 
 
-def _transfer(url: str, partial: _Partial, digest: "str | None", progress: bool, label: str) -> None:
+def _transfer(url: str, partial: _Partial, digest: str | None, progress: bool, label: str) -> None:
     """One attempt; raises ``OSError`` or ``HTTPException`` when it ends before the file does."""
     start, validator = partial.size, partial.validator()
     if start and not validator and not digest:
@@ -212,7 +213,7 @@ def _pause_asked_for(error: BaseException, pause: float) -> float:
     return min(float(asked), _LONGEST_PAUSE) if asked.isdecimal() else pause
 
 
-def _transfer_with_retries(url: str, partial: _Partial, digest: "str | None", progress: bool, label: str) -> None:
+def _transfer_with_retries(url: str, partial: _Partial, digest: str | None, progress: bool, label: str) -> None:
     failures, pauses, size = 0, _pauses(), partial.size
     while True:
         try:
@@ -240,7 +241,7 @@ def _transfer_with_retries(url: str, partial: _Partial, digest: "str | None", pr
         time.sleep(_pause_asked_for(problem, next(pauses)))
 
 
-def download(url: str, destination: str, digest: "str | None", progress: bool) -> None:
+def download(url: str, destination: str, digest: str | None, progress: bool) -> None:
     """Put what ``url`` gives at ``destination``.
 
     An interrupted transfer is kept beside the destination and gone on with, by this or a later call, when the server

@@ -77,7 +77,7 @@ class Archive:
             raise self._fail(f"its directory is too short for {count} entries")
         return count, offset, length
 
-    def _read_end64(self, end_offset: int) -> "tuple[int, ...] | None":
+    def _read_end64(self, end_offset: int) -> tuple[int, ...] | None:
         if end_offset < _LOCATOR64.size:
             return None
         signature, disk, offset, _ = _LOCATOR64.unpack(self.source.view(end_offset - _LOCATOR64.size, _LOCATOR64.size))
@@ -167,7 +167,7 @@ class Archive:
             offsets[entry.name] = data
         return offsets
 
-    def stored_at(self, name: str) -> "int | None":
+    def stored_at(self, name: str) -> int | None:
         """Offset of an entry's bytes in the source when they can be used in place, else None."""
         return self._data_offsets[name] if self.entries[name].method == _STORED else None
 

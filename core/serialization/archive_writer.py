@@ -30,7 +30,7 @@ class ArchiveWriter:
         self._file.write(data)
         self._position += len(data)
 
-    def add(self, name: str, data: "bytes | bytearray | memoryview") -> None:
+    def add(self, name: str, data: bytes | bytearray | memoryview) -> None:
         """Append a record."""
         raw_name = name.encode("utf-8")
         size, crc, offset = len(data), zlib.crc32(data), self._position

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from typing import IO, Iterator
+from collections.abc import Iterator
+from typing import IO
 
 __all__ = ["atomic_file"]
 
@@ -38,7 +39,7 @@ def _create_beside(target: str, mode: int) -> tuple[int, str]:
 
 
 @contextlib.contextmanager
-def atomic_file(path: "str | os.PathLike[str]") -> Iterator[IO[bytes]]:
+def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Binary file that replaces ``path`` when the block ends, and leaves it untouched when the block raises.
 
     The bytes go to a temporary file in the same folder, reach the disk, and are renamed over ``path``: a crash, a full

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Budget", "MAX_PICKLE_BYTES"]
+__all__ = ["MAX_PICKLE_BYTES", "Budget"]
 
 from .errors import UnsafeFileError
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import trine
 
@@ -19,7 +20,7 @@ class Placer:
     """
 
     def __init__(self, map_location: Any) -> None:
-        self._function: "Callable[[Any, str], Any] | None" = None
+        self._function: Callable[[Any, str], Any] | None = None
         self._table: dict[str, Any] = {}
         self._device: Any = None
         if isinstance(map_location, dict):
@@ -32,8 +33,7 @@ class Placer:
             self._function = map_location
         elif map_location is not None:
             raise TypeError(
-                "load: map_location must be None, a str, a trine.device, a dict or a callable, "
-                f"got {type(map_location).__name__}"
+                f"load: map_location must be None, a str, a trine.device, a dict or a callable, got {type(map_location).__name__}"
             )
 
     def place(self, storage: Any, location: str) -> Any:

@@ -16,7 +16,7 @@ __all__ = ["BUILDERS", "set_state"]
 _NUMERIC = re.compile(r"[<|=]?(b1|[iu][1248]|f[248]|c(8|16)|[SU][0-9]{1,6})")
 
 
-def _dtype(vm: "Unpickler", args: tuple) -> Any:
+def _dtype(vm: Unpickler, args: tuple) -> Any:
     import numpy
 
     if not args or type(args[0]) is not str or not _NUMERIC.fullmatch(args[0]):
@@ -32,7 +32,7 @@ def _checked_dtype(value: Any) -> Any:
     return value
 
 
-def _scalar(vm: "Unpickler", args: tuple) -> Any:
+def _scalar(vm: Unpickler, args: tuple) -> Any:
     import numpy
 
     if len(args) != 2 or type(args[1]) is not bytes:
@@ -43,11 +43,11 @@ def _scalar(vm: "Unpickler", args: tuple) -> Any:
     return numpy.frombuffer(args[1], dtype)[0]
 
 
-def _ndarray_class(vm: "Unpickler", args: tuple) -> Any:
+def _ndarray_class(vm: Unpickler, args: tuple) -> Any:
     raise UnsafeFileError("load: the file calls numpy.ndarray itself, which no data needs; refused")
 
 
-def _reconstruct(vm: "Unpickler", args: tuple) -> Any:
+def _reconstruct(vm: Unpickler, args: tuple) -> Any:
     import numpy
 
     if len(args) != 3 or getattr(args[0], "name", None) != "numpy.ndarray":
@@ -55,7 +55,7 @@ def _reconstruct(vm: "Unpickler", args: tuple) -> Any:
     return numpy.ndarray((0,), numpy.int8)
 
 
-def _from_bytes(vm: "Unpickler", args: tuple) -> Any:
+def _from_bytes(vm: Unpickler, args: tuple) -> Any:
     import numpy
 
     # How protocol 5 holds an array: (bytes, dtype, shape, order) and, since NumPy 2.3, the order of the axes.
@@ -77,7 +77,7 @@ BUILDERS = {
 }
 
 
-def _set_array_state(vm: "Unpickler", array: Any, state: Any) -> None:
+def _set_array_state(vm: Unpickler, array: Any, state: Any) -> None:
     if type(state) is not tuple or len(state) != 5:
         raise CorruptFileError("load: a NumPy array's state is not (version, shape, dtype, order, bytes)")
     _, shape, dtype, fortran, data = state
@@ -95,7 +95,7 @@ def _set_array_state(vm: "Unpickler", array: Any, state: Any) -> None:
     array.__setstate__((1, shape, dtype, bool(fortran), data))
 
 
-def set_state(vm: "Unpickler", target: Any, state: Any) -> bool:
+def set_state(vm: Unpickler, target: Any, state: Any) -> bool:
     """Apply a NumPy object's saved state; False when ``target`` is none."""
     numpy = sys.modules.get("numpy")
     if numpy is None:

@@ -6,7 +6,8 @@ import struct
 import sys
 from _pickle import PicklingError
 from collections import Counter, OrderedDict, defaultdict
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import trine
 
@@ -18,7 +19,7 @@ _STORAGE_NAMES = {dtype: name for name, dtype in STORAGE_DTYPES.items()}
 _BATCH = 1000
 
 
-def dtype_name(dtype: "trine.dtype") -> str:
+def dtype_name(dtype: trine.dtype) -> str:
     """``float32`` for ``trine.float32``."""
     return str(dtype).rpartition(".")[2]
 
@@ -126,7 +127,7 @@ class Pickler:
     def _bytearray(self, value: bytearray) -> None:
         self._call("__builtin__ bytearray", value, bytes(value).decode("latin-1"), "latin1")
 
-    def _device(self, value: "trine.device") -> None:
+    def _device(self, value: trine.device) -> None:
         self._call("torch device", value, value.type, *(() if value.index is None else (value.index,)))
 
     # Names and calls.
@@ -290,8 +291,10 @@ class Pickler:
             return
         kind = type(obj)
         name = f"{kind.__module__}.{kind.__qualname__}"
-        advice = "call .state_dict() on it and save that" if hasattr(obj, "state_dict") else "convert it to dicts, lists, numbers and tensors"
-        if isinstance(obj, type) or callable(obj) and not hasattr(obj, "state_dict"):
+        advice = (
+            "call .state_dict() on it and save that" if hasattr(obj, "state_dict") else "convert it to dicts, lists, numbers and tensors"
+        )
+        if isinstance(obj, type) or (callable(obj) and not hasattr(obj, "state_dict")):
             name, advice = f"{name} ({getattr(obj, '__qualname__', obj)})", "classes and functions are code, not data"
         raise PicklingError(
             f"save: an object of type {name} is not plain data; {advice}. Trine's files hold tensors, numbers, strings and "

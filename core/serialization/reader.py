@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import IO, Any, Callable, Union
+from collections.abc import Callable
+from typing import IO, Any, Union
 
 from .archive import Archive
 from .errors import CorruptFileError, UnsafeFileError
@@ -107,11 +108,11 @@ def _load_zip(source: ByteSource, map_location: Any, encoding: str, errors: str)
 
 def load(
     f: FileLike,
-    map_location: "Any | Callable[[Any, str], Any]" = None,
+    map_location: Any | Callable[[Any, str], Any] = None,
     pickle_module: Any = None,
     *,
-    weights_only: "bool | None" = None,
-    mmap: "bool | None" = None,
+    weights_only: bool | None = None,
+    mmap: bool | None = None,
     **pickle_load_args: Any,
 ) -> Any:
     """Load an object saved with ``save``, with ``torch.save``, or a safetensors file.

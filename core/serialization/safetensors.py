@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Mapping, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import trine
 
@@ -160,7 +161,7 @@ def read_tensors(source: ByteSource, map_location: Any = None) -> dict[str, Any]
     return result
 
 
-def load_safetensors(path: "str | os.PathLike[str]", device: "str | Any" = "cpu", *, mmap: "bool | None" = None) -> dict[str, Any]:
+def load_safetensors(path: str | os.PathLike[str], device: str | Any = "cpu", *, mmap: bool | None = None) -> dict[str, Any]:
     """Tensors of a safetensors file by name.
 
     Args:
@@ -192,9 +193,7 @@ def _dtype_code(name: str, tensor: Any) -> str:
     return code
 
 
-def save_safetensors(
-    tensors: Mapping[str, Any], path: "str | os.PathLike[str]", metadata: "Mapping[str, str] | None" = None
-) -> None:
+def save_safetensors(tensors: Mapping[str, Any], path: str | os.PathLike[str], metadata: Mapping[str, str] | None = None) -> None:
     """Write tensors by name to a safetensors file, atomically as ``save`` does.
 
     Tensors are written contiguous and apart: views and shared storages become separate tensors.

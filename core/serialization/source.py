@@ -29,8 +29,7 @@ class ByteSource:
     def _check(self, offset: int, length: int) -> None:
         if offset < 0 or length < 0 or offset + length > self.size:
             raise CorruptFileError(
-                f"load: {self.name} is truncated or damaged: bytes {offset} to {offset + length} "
-                f"are needed and it has {self.size}"
+                f"load: {self.name} is truncated or damaged: bytes {offset} to {offset + length} are needed and it has {self.size}"
             )
 
 
@@ -83,7 +82,7 @@ class FileSource(ByteSource):
             self._file.close()
 
 
-def _map_private(file: IO[bytes], name: str) -> "ByteSource | None":
+def _map_private(file: IO[bytes], name: str) -> ByteSource | None:
     try:
         # Copy-on-write: tensors stay writable and the file never sees it.
         return MemorySource(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), name, mapped=True)
@@ -91,7 +90,7 @@ def _map_private(file: IO[bytes], name: str) -> "ByteSource | None":
         return None
 
 
-def open_source(file: Any, map_file: "bool | None") -> ByteSource:
+def open_source(file: Any, map_file: bool | None) -> ByteSource:
     """Byte source for a path or a file object.
 
     ``map_file`` is True (map, or fail), False (read), or None (map when ``file`` is the path of a regular file).
@@ -99,7 +98,7 @@ def open_source(file: Any, map_file: "bool | None") -> ByteSource:
     if isinstance(file, (str, os.PathLike)):
         path = os.fspath(file)
         name = repr(path if isinstance(path, str) else os.fsdecode(path))
-        opened = open(path, "rb")
+        opened = open(path, "rb")  # noqa: SIM115  the source returned owns it
         if map_file is not False:
             mapping = _map_private(opened, name)
             if mapping is not None:

@@ -31,7 +31,7 @@ def parse_pid(pid: Any, extra: int = 0) -> tuple[StorageType, str, str, int]:
     return kind, key, location, numel
 
 
-def swap_bytes(data: "memoryview | bytes", kind: StorageType) -> bytearray:
+def swap_bytes(data: memoryview | bytes, kind: StorageType) -> bytearray:
     """Copy with the byte order of every element reversed (of both parts of a complex one)."""
     if kind.dtype is None:
         raise CorruptFileError("load: untyped storage in a file of the other byte order, which cannot be swapped")
@@ -99,7 +99,9 @@ class ArchiveStorages(StorageTable):
         if entry is None:
             raise CorruptFileError(f"load: the file lacks the record {name!r:.200}")
         if entry.size != nbytes:
-            raise CorruptFileError(f"load: storage {key!r} claims {numel} elements of {kind.item_size} bytes, its record has {entry.size} bytes")
+            raise CorruptFileError(
+                f"load: storage {key!r} claims {numel} elements of {kind.item_size} bytes, its record has {entry.size} bytes"
+            )
         offset = self._archive.stored_at(name)
         in_place = offset is not None and self._archive.source.mapped and not self._swap and offset % kind.item_size == 0
         data = self._archive.read(name, check=not in_place)

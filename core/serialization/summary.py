@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any, Callable
+from typing import Any
 
 import trine
 
@@ -153,7 +154,7 @@ class _SketchWorld(DataWorld):
             super().set_state(vm, target, state)
 
 
-def _children(value: Any) -> "list[tuple[Any, Any]] | None":
+def _children(value: Any) -> list[tuple[Any, Any]] | None:
     """Names and values in a container, None for what is not one."""
     if isinstance(value, dict):
         return list(value.items())

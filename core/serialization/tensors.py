@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import trine
 
@@ -26,7 +27,7 @@ def check_ints(what: str, values: Any) -> tuple[int, ...]:
     return tuple(values)
 
 
-def check_geometry(offset: Any, size: Any, stride: Any, available: "int | None") -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+def check_geometry(offset: Any, size: Any, stride: Any, available: int | None) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
     """Check that a tensor lies inside ``available`` elements (None: there is no storage)."""
     size = check_ints("a tensor's size", size)
     stride = check_ints("a tensor's stride", stride)
@@ -37,13 +38,12 @@ def check_geometry(offset: Any, size: Any, stride: Any, available: "int | None")
     numel = 1
     for extent in size:
         numel *= max(extent, 1)
-    last = offset + sum((extent - 1) * step for extent, step in zip(size, stride) if extent > 1)
+    last = offset + sum((extent - 1) * step for extent, step in zip(size, stride, strict=True) if extent > 1)
     if numel > _LARGEST or last > _LARGEST:
         raise CorruptFileError(f"load: a tensor of size {size} and stride {stride} is too large to address")
     if available is not None and 0 not in size and last >= available:
         raise CorruptFileError(
-            f"load: a tensor of size {size}, stride {stride}, offset {offset} needs {last + 1} elements "
-            f"and its storage has {available}"
+            f"load: a tensor of size {size}, stride {stride}, offset {offset} needs {last + 1} elements and its storage has {available}"
         )
     return offset, size, stride
 

@@ -8,7 +8,8 @@ callable outside that table called.
 from __future__ import annotations
 
 import struct
-from typing import Any, Callable, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from .errors import CorruptFileError, UnsafeFileError
 from .limits import MAX_PICKLE_BYTES, Budget
@@ -21,7 +22,7 @@ class Builder:
 
     __slots__ = ("call", "name")
 
-    def __init__(self, name: str, call: "Callable[[Unpickler, tuple], Any]") -> None:
+    def __init__(self, name: str, call: Callable[[Unpickler, tuple], Any]) -> None:
         self.name = name
         self.call = call
 
@@ -42,7 +43,7 @@ class World(Protocol):
     def persistent_load(self, pid: Any) -> Any:
         """Object for a persistent id (a storage)."""
 
-    def set_state(self, vm: "Unpickler", target: Any, state: Any) -> None:
+    def set_state(self, vm: Unpickler, target: Any, state: Any) -> None:
         """Apply ``state`` to ``target`` in place."""
 
 
@@ -62,9 +63,7 @@ class Unpickler:
     ``encoding`` and ``errors`` decode the 8-bit strings of Python 2 (``encoding="bytes"`` leaves them as bytes).
     """
 
-    def __init__(
-        self, data: "bytes | memoryview", world: World, start: int = 0, encoding: str = "utf-8", errors: str = "strict"
-    ) -> None:
+    def __init__(self, data: bytes | memoryview, world: World, start: int = 0, encoding: str = "utf-8", errors: str = "strict") -> None:
         self.data = data if isinstance(data, bytes) else bytes(data)
         if len(self.data) > MAX_PICKLE_BYTES:
             raise UnsafeFileError(f"load: a pickle of {len(self.data):,} bytes is over the limit of {MAX_PICKLE_BYTES:,}")
@@ -90,9 +89,7 @@ class Unpickler:
         except (IndexError, struct.error):
             raise CorruptFileError(f"load: the pickle is truncated or damaged near byte {self.position}") from None
         except (ValueError, TypeError, OverflowError, KeyError, AttributeError, RecursionError, AssertionError) as error:
-            raise CorruptFileError(
-                f"load: the pickle is damaged near byte {self.position} ({type(error).__name__}: {error})"
-            ) from error
+            raise CorruptFileError(f"load: the pickle is damaged near byte {self.position} ({type(error).__name__}: {error})") from error
         return self._result
 
     # Reading the stream.
@@ -121,7 +118,7 @@ class Unpickler:
         self.position = end + 1
         return line
 
-    def _text(self, raw: bytes) -> "str | bytes":
+    def _text(self, raw: bytes) -> str | bytes:
         return raw if self._encoding == "bytes" else raw.decode(self._encoding, self._errors)
 
     # The stack. A mark is an ordinary entry, so that nothing below it can be popped by a count.
@@ -440,7 +437,7 @@ class Unpickler:
         raise CorruptFileError("load: the pickle refers to out-of-band buffers, which a file cannot hold")
 
 
-def _opcode_table() -> "list[Callable[[Unpickler], None] | None]":
+def _opcode_table() -> list[Callable[[Unpickler], None] | None]:
     vm = Unpickler
     by_byte = {
         b"\x80": vm._op_proto, b"\x95": vm._op_frame, b".": vm._op_stop, b"(": vm._op_mark, b"0": vm._op_pop,
@@ -459,7 +456,7 @@ def _opcode_table() -> "list[Callable[[Unpickler], None] | None]":
         b"b": vm._op_build, b"Q": vm._op_binpersid, b"i": vm._op_class, b"\x82": vm._op_extension,
         b"\x83": vm._op_extension, b"\x84": vm._op_extension, b"\x97": vm._op_buffer, b"\x98": vm._op_buffer,
     }  # fmt: skip
-    table: "list[Callable[[Unpickler], None] | None]" = [None] * 256
+    table: list[Callable[[Unpickler], None] | None] = [None] * 256
     for byte, handler in by_byte.items():
         table[byte[0]] = handler
     return table

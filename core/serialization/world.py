@@ -7,8 +7,9 @@ refused with an ``UnsafeFileError`` that says it.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any, Callable
+from typing import Any
 
 import trine
 
@@ -20,9 +21,9 @@ from .unpickler import Builder, Unpickler
 __all__ = ["DataWorld"]
 
 
-def _arguments(name: str, args: tuple, *kinds: "type | tuple[type, ...]", least: "int | None" = None) -> None:
+def _arguments(name: str, args: tuple, *kinds: type | tuple[type, ...], least: int | None = None) -> None:
     least = len(kinds) if least is None else least
-    if not least <= len(args) <= len(kinds) or not all(isinstance(a, k) for a, k in zip(args, kinds)):
+    if not least <= len(args) <= len(kinds) or not all(isinstance(a, k) for a, k in zip(args, kinds, strict=False)):
         got = ", ".join(type(a).__name__ for a in args)
         raise CorruptFileError(f"load: {name} is given ({got}), which is not how it is saved")
 

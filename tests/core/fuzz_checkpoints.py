@@ -34,13 +34,14 @@ ATTACKS = [
     f"cos\nsystem\n(X{{n}}{COMMAND}tR.",
     f"cposix\nsystem\n(S'{COMMAND}'\ntR.",
     f"(S'{COMMAND}'\nios\nsystem\n.",
-    f"cbuiltins\neval\n(S'open(\"canary\",\"w\")'\ntR.",
-    f"c__builtin__\nexec\n(S'open(\"canary\",\"w\")'\ntR.",
+    'cbuiltins\neval\n(S\'open("canary","w")\'\ntR.',
+    'c__builtin__\nexec\n(S\'open("canary","w")\'\ntR.',
     f"csubprocess\ncheck_call\n(S'{COMMAND}'\ntR.",
     "cbuiltins\ngetattr\n(cbuiltins\nopen\nS'__call__'\ntR.",
     "ctorch.storage\n_load_from_bytes\n(C\x02ab\x85R.",
     "ccollections\nOrderedDict\n)R}S'items'\ncos\nsystem\nsb.",
 ]
+OPCODES = b"2|0|(|}|]|)|R|b|u|e|s|a|Q|\x93|\x81|\x94|h\x01|q\x01|\x85|\x8f".split(b"|")
 NUMBERS = (0, 1, 2, 0x7F, 0x80, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)
 
 
@@ -73,7 +74,7 @@ def mutate(data: bytes, rng: random.Random, pickled: bool) -> bytes:
         elif choice == 7:
             out[at : at + rng.choice((0, 0, 8))] = attack(rng)
         else:
-            out[at:at] = rng.choice((b"2", b"0", b"(", b"}", b"]", b")", b"R", b"b", b"u", b"e", b"s", b"a", b"Q", b"\x93", b"\x81", b"\x94", b"h\x01", b"q\x01", b"\x85", b"\x8f")) * rng.choice((1, 2, 50))  # fmt: skip
+            out[at:at] = rng.choice(OPCODES) * rng.choice((1, 2, 50))
     return bytes(out)
 
 
@@ -208,7 +209,7 @@ def touch(value: object, depth: int = 0) -> None:
             touch(item, depth + 1)
 
 
-def run_case(data: bytes, path: Path, by_path: bool, watch: Watch) -> "str | None":
+def run_case(data: bytes, path: Path, by_path: bool, watch: Watch) -> str | None:
     """What went wrong with one file; None when it loaded or was refused as documented."""
     import trine
 

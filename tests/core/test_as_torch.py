@@ -63,7 +63,9 @@ def test_modules_and_packages_run_as_well(tmp_path):
     assert run(tmp_path, "-c", "import sys; print(sys.argv)", "x").stdout == "['-c', 'x']\n"
 
 
-@pytest.mark.parametrize(("ending", "status"), [("sys.exit(7)", 7), ("sys.exit()", 0), ("sys.exit('bad')", 1), ("1 / 0", 1), ("raise KeyboardInterrupt", 130)])
+@pytest.mark.parametrize(
+    ("ending", "status"), [("sys.exit(7)", 7), ("sys.exit()", 0), ("sys.exit('bad')", 1), ("1 / 0", 1), ("raise KeyboardInterrupt", 130)]
+)
 def test_the_exit_status_is_the_programs(ending, status, tmp_path):
     assert run(tmp_path, "program.py", program=f"import sys\n{ending}\n").returncode == status
 

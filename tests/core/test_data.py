@@ -10,7 +10,6 @@ import random
 
 import numpy as np
 import pytest
-
 import trine
 from trine.utils import data
 from trine.utils.data import DataLoader, default_collate, default_convert
@@ -45,7 +44,10 @@ def test_samplers_follow_pytorchs_order():
         [28, 2, 14, 39, 17, 25, 8, 0, 17, 6, 19, 3, 2, 35, 26, 11, 9, 20, 1, 9, 15, 31, 18, 36, 36, 31, 24, 34, 30, 28, 26, 14, 13, 27, 4],
         [5, 27, 23, 0, 31, 5, 35, 27, 30, 21, 20, 25, 39, 30, 3, 4, 1, 23, 27, 3, 13, 32, 30, 37, 27, 37, 21, 25, 38, 9, 24, 34, 24, 11, 0],
     ]
-    assert two_epochs(sampler=data.RandomSampler(range(7), num_samples=10)) == [[0, 3, 6, 2, 1, 4, 5, 6, 5, 4], [1, 2, 5, 3, 6, 4, 0, 0, 2, 1]]
+    assert two_epochs(sampler=data.RandomSampler(range(7), num_samples=10)) == [
+        [0, 3, 6, 2, 1, 4, 5, 6, 5, 4],
+        [1, 2, 5, 3, 6, 4, 0, 0, 2, 1],
+    ]
     assert two_epochs(sampler=data.SubsetRandomSampler([3, 1, 4, 15, 9])) == [[4, 3, 9, 15, 1], [15, 1, 3, 4, 9]]
     assert [list(data.DistributedSampler(range(10), 3, rank, seed=2)) for rank in range(3)] == [[8, 5, 0, 3], [7, 6, 4, 8], [1, 9, 2, 7]]
     trine.manual_seed(5)
@@ -173,7 +175,16 @@ def test_distributed_samplers_share_the_dataset_evenly(length, drop_last):
 def test_collation_of_every_kind_of_sample():
     batch = default_collate(
         [
-            {"t": trine.ones(2) * i, "i": i, "f": i / 2, "s": "ab"[i], "n": Point(i, [i, i]), "a": np.full(3, i, np.int16), "q": (i, "x"), "b": True}
+            {
+                "t": trine.ones(2) * i,
+                "i": i,
+                "f": i / 2,
+                "s": "ab"[i],
+                "n": Point(i, [i, i]),
+                "a": np.full(3, i, np.int16),
+                "q": (i, "x"),
+                "b": True,
+            }
             for i in range(2)
         ]
     )

@@ -14,7 +14,6 @@ import time
 
 import numpy as np
 import pytest
-
 import trine
 from trine.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
 
@@ -259,7 +258,7 @@ def test_a_failing_worker_init_fn_is_reported():
 
 
 def test_a_batch_that_cannot_be_pickled_is_reported():
-    with pytest.raises(Exception, match="Can't (pickle|get)"):
+    with pytest.raises(Exception, match=r"Can't (pickle|get)"):
         list(DataLoader([lambda: 0], batch_size=None, num_workers=1, collate_fn=identity))
 
 
@@ -277,7 +276,7 @@ def test_a_loader_works_again_after_a_worker_died():
 
 @pytest.mark.parametrize("kind", ["process", "thread"])
 def test_a_worker_that_takes_too_long_is_reported(kind):
-    with pytest.raises(RuntimeError, match="timed out after 0.3 seconds"):
+    with pytest.raises(RuntimeError, match=r"timed out after 0\.3 seconds"):
         list(DataLoader(Slow(1.0), num_workers=1, timeout=0.3, worker_type=kind))
 
 
@@ -334,8 +333,7 @@ def test_a_dataset_longer_than_it_says_is_told():
 def test_leaving_an_epoch_in_the_middle_starts_the_next_one_at_the_beginning():
     loader = DataLoader(Squares(), batch_size=4, num_workers=2, persistent_workers=True)
     for _ in range(3):
-        for _, indices in loader:
-            break
+        _, indices = next(iter(loader))
         assert indices.tolist() == [0, 1, 2, 3]
     assert len(list(loader)) == 5
 
@@ -357,7 +355,7 @@ def test_a_dropped_iterator_ends_its_workers():
     assert not [t for t in threading.enumerate() if t.name.startswith("trine-data")]
 
 
-def run_program(body: str, folder, send: "int | None" = None) -> subprocess.CompletedProcess:
+def run_program(body: str, folder, send: int | None = None) -> subprocess.CompletedProcess:
     """Run a program whose dataset sleeps; ``send`` goes to its process group once it prints "ready"."""
     program = textwrap.dedent(
         """
@@ -375,7 +373,12 @@ def run_program(body: str, folder, send: "int | None" = None) -> subprocess.Comp
     ) + textwrap.dedent(body)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     process = subprocess.Popen(
-        [sys.executable, "-c", program, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+        [sys.executable, "-c", program, str(folder)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
     )
     if send is not None:
         assert process.stdout.readline() == "ready\n", process.communicate()[1]
@@ -401,7 +404,15 @@ def wait_for_end(folder) -> None:
 
 @pytest.mark.parametrize("kind", ["process", "thread"])
 def test_a_program_that_ends_in_the_middle_of_an_epoch_ends_cleanly(kind, tmp_path):
-    done = run_program(f"for x in DataLoader(Slow(), num_workers=2, worker_type={kind!r}):\n    it = iter(DataLoader(Slow(), num_workers=1)); next(it); break", tmp_path)
+    done = run_program(
+        f"""
+        for x in DataLoader(Slow(), num_workers=2, worker_type={kind!r}):
+            other = iter(DataLoader(Slow(), num_workers=1))
+            next(other)
+            break
+        """,
+        tmp_path,
+    )
     assert done.returncode == 0 and done.stderr == ""
     wait_for_end(tmp_path)
 

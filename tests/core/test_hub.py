@@ -12,9 +12,9 @@ import sys
 import threading
 import time
 import zipfile
+from pathlib import Path
 
 import pytest
-
 import trine
 from trine import hub
 from trine.hub import DownloadError, PackageFile, download_url_to_file, fetch, load_state_dict_from_url
@@ -31,13 +31,13 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.content = CONTENT
-        self.etag: "str | None" = '"v1"'
+        self.etag: str | None = '"v1"'
         self.ranges = True
-        self.cut_after: "list[int]" = []
+        self.cut_after: list[int] = []
         """For each of the next answers: close the connection after so many bytes of the body."""
-        self.statuses: "list[int]" = []
+        self.statuses: list[int] = []
         """Statuses of the next answers instead of 200."""
-        self.requests: "list[str | None]" = []
+        self.requests: list[str | None] = []
         """The Range header of each request."""
         self.pause = 0.0
 
@@ -280,13 +280,13 @@ def test_sources_are_tried_in_order(server, tmp_path, cache):
     (tmp_path / "wrong").write_bytes(b"wrong")
     sources = [(tmp_path / "none").as_uri(), (tmp_path / "wrong").as_uri(), server.url]
     path = fetch(sources, DIGEST, file_name="w.bin", progress=False)
-    assert path == str(cache / "files" / "w.bin") and open(path, "rb").read() == CONTENT
+    assert path == str(cache / "files" / "w.bin") and Path(path).read_bytes() == CONTENT
     fetch(sources, DIGEST, file_name="w.bin", progress=False)
     assert len(server.requests) == 1
     with open(path, "wb") as file:
         file.write(b"damaged")
     fetch(sources, DIGEST, file_name="w.bin", progress=False)
-    assert open(path, "rb").read() == CONTENT
+    assert Path(path).read_bytes() == CONTENT
 
 
 def test_when_every_source_fails_each_reason_is_told(server, tmp_path):
@@ -321,7 +321,7 @@ def fake_pip(monkeypatch, tmp_path):
 def test_a_file_inside_a_package(fake_pip, cache):
     source = PackageFile("some-weights", "1.0", "data/w.bin")
     path = fetch(source, DIGEST, progress=False)
-    assert open(path, "rb").read() == CONTENT and os.path.basename(path) == "w.bin"
+    assert Path(path).read_bytes() == CONTENT and os.path.basename(path) == "w.bin"
     fetch([source], DIGEST, progress=False)
     assert len(fake_pip) == 1
     assert fetch(PackageFile("some-weights", "1.0", "some_weights/a/twice.bin"), progress=False).endswith("twice.bin")

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 import trine
 from trine.serialization import CorruptFileError, UnsafeFileError, inspect
 
@@ -264,7 +263,7 @@ def cuda_checkpoint(tmp_path) -> Path:
 def test_a_cuda_checkpoint_says_how_to_load_it_without_cuda(cuda_checkpoint):
     if trine.cuda.is_available():
         pytest.skip("this machine has CUDA")
-    with pytest.raises(RuntimeError, match="map_location=trine.device\\('cpu'\\)"):
+    with pytest.raises(RuntimeError, match=r"map_location=trine\.device\('cpu'\)"):
         trine.load(cuda_checkpoint)
     for location in ("cpu", {"cuda:0": "cpu"}, lambda storage, where: storage):
         assert trine.load(cuda_checkpoint, map_location=location)["w"].tolist() == [1, 1]
@@ -339,7 +338,7 @@ def test_other_files_are_told_from_checkpoints(tmp_path):
             trine.load(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("readme.txt", "hello")
-    with pytest.raises(CorruptFileError, match="without data.pkl"):
+    with pytest.raises(CorruptFileError, match=r"without data\.pkl"):
         trine.load(path)
     with pytest.raises(TypeError, match="BytesIO"):
         trine.load(b"PK")

@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 import trine
 
 HERE = Path(__file__).resolve().parent
@@ -17,8 +16,10 @@ import torch
 
 def value(rng, depth):
     kind = rng.randrange(16 if depth else 11)
-    if kind == 0: return rng.choice([None, True, False, 0.5, float("-inf"), 1 - 2j, "t\\u00ebxt", b"\\x00\\xfe", rng.getrandbits(80) - 2**79])
-    if kind == 1: return rng.choice([torch.Size([1, 2]), torch.device("cpu"), torch.device("cuda", 3), torch.float16, torch.int8, bytearray(b"ab")])
+    if kind == 0:
+        return rng.choice([None, True, False, 0.5, float("-inf"), 1 - 2j, "t\\u00ebxt", b"\\x00\\xfe", rng.getrandbits(80) - 2**79])
+    if kind == 1:
+        return rng.choice([torch.Size([1, 2]), torch.device("cpu"), torch.device("cuda", 3), torch.float16, torch.int8, bytearray(b"ab")])
     if kind == 2: return torch.nn.Parameter(torch.randn(3), requires_grad=rng.random() < 0.5)
     if kind == 3: return torch.empty(rng.choice([(0,), (2, 0, 3)]))
     if kind < 11:

@@ -7,14 +7,13 @@ import pickle
 
 import numpy as np
 import pytest
-
 import trine
 from trine.serialization import inspect, load_safetensors, save_safetensors
 
 reference = pytest.importorskip("safetensors.numpy")
 
 
-def raw(header: object, data: bytes = b"", length: "int | None" = None) -> bytes:
+def raw(header: object, data: bytes = b"", length: int | None = None) -> bytes:
     """A file with that header, whatever it says."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return (len(text) if length is None else length).to_bytes(8, "little") + text + data

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from typing import Any, Callable, Generic, Iterable, Iterator, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, TypeVar
 
 import trine
 
@@ -28,7 +29,7 @@ class _Endless(Sampler[None]):
         return itertools.repeat(None)
 
 
-def _check_workers(num_workers: int, prefetch_factor: "int | None", persistent: bool, timeout: float, kind: str) -> "int | None":
+def _check_workers(num_workers: int, prefetch_factor: int | None, persistent: bool, timeout: float, kind: str) -> int | None:
     if num_workers < 0:
         raise ValueError(f"DataLoader: num_workers must not be negative, got {num_workers}; 0 loads in this process")
     if timeout < 0:
@@ -95,20 +96,20 @@ class DataLoader(Generic[T_co]):
     def __init__(
         self,
         dataset: Any,
-        batch_size: "int | None" = 1,
-        shuffle: "bool | None" = None,
-        sampler: "Iterable[Any] | None" = None,
-        batch_sampler: "Iterable[list] | None" = None,
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Iterable[Any] | None = None,
+        batch_sampler: Iterable[list] | None = None,
         num_workers: int = 0,
-        collate_fn: "Callable[[list], Any] | None" = None,
+        collate_fn: Callable[[list], Any] | None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
         timeout: float = 0,
-        worker_init_fn: "Callable[[int], None] | None" = None,
+        worker_init_fn: Callable[[int], None] | None = None,
         multiprocessing_context: Any = None,
         generator: Any = None,
         *,
-        prefetch_factor: "int | None" = None,
+        prefetch_factor: int | None = None,
         persistent_workers: bool = False,
         pin_memory_device: str = "",
         in_order: bool = True,
@@ -149,8 +150,8 @@ class DataLoader(Generic[T_co]):
             collate_fn = default_convert if batch_sampler is None else default_collate
         self.collate_fn = collate_fn
         self.persistent_workers = persistent_workers
-        self._iterator: "_WorkerIterator | None" = None
-        self._announced: "int | None" = None
+        self._iterator: _WorkerIterator | None = None
+        self._announced: int | None = None
         self._initialized = True
 
     def _check_iterable(self, shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
@@ -203,7 +204,7 @@ class DataLoader(Generic[T_co]):
             self.dataset, self._iterable, self._auto_collation, self.collate_fn, self.drop_last, self.num_workers, self.worker_init_fn
         )
 
-    def _make_iterator(self) -> "_BaseIterator":
+    def _make_iterator(self) -> _BaseIterator:
         if self.num_workers == 0:
             return _LocalIterator(self)
         return _WorkerIterator(self)
@@ -244,7 +245,7 @@ class _BaseIterator:
         # Drawn even where no worker needs it, and before the sampler's own seed: PyTorch's order for the same seed.
         self._base_seed = trine.empty((), dtype=trine.int64).random_(generator=loader.generator).item()
 
-    def __iter__(self) -> "_BaseIterator":
+    def __iter__(self) -> _BaseIterator:
         return self
 
     def __len__(self) -> int:
@@ -274,9 +275,7 @@ class _LocalIterator(_BaseIterator):
 
     def __init__(self, loader: DataLoader) -> None:
         super().__init__(loader)
-        self._fetch = make_fetcher(
-            loader.dataset, loader._iterable, loader._auto_collation, loader.collate_fn, loader.drop_last
-        )
+        self._fetch = make_fetcher(loader.dataset, loader._iterable, loader._auto_collation, loader.collate_fn, loader.drop_last)
 
     def _next(self) -> Any:
         return self._fetch(next(self._indices))
@@ -333,13 +332,13 @@ class _WorkerIterator(_BaseIterator):
             self._pool.submit(worker, None, None)
         self._reset()
 
-    def _choose_worker(self) -> "int | None":
+    def _choose_worker(self) -> int | None:
         for step in range(self._count):
             worker = (self._turn + step) % self._count
             if not self._active[worker]:
                 continue
             if not self._in_order and self._pending[worker] > min(
-                pending for pending, active in zip(self._pending, self._active) if active
+                pending for pending, active in zip(self._pending, self._active, strict=True) if active
             ):
                 continue  # in any order, a slow worker gets no more than the others have
             self._turn = (worker + 1) % self._count
@@ -359,7 +358,7 @@ class _WorkerIterator(_BaseIterator):
         self._pending[worker] += 1
         self._sent += 1
 
-    def _take(self) -> "int | None":
+    def _take(self) -> int | None:
         """Receive one message; the number of its batch, or None when it only said that a worker has nothing more."""
         waiting = {worker for worker, pending in enumerate(self._pending) if pending}
         try:

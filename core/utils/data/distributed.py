@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 import trine
 
@@ -37,8 +38,8 @@ class DistributedSampler(Sampler[int]):
     def __init__(
         self,
         dataset: Any,
-        num_replicas: "int | None" = None,
-        rank: "int | None" = None,
+        num_replicas: int | None = None,
+        rank: int | None = None,
         shuffle: bool = True,
         seed: int = 0,
         drop_last: bool = False,

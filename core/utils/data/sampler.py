@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, Generic, Iterable, Iterator, Sequence, Sized, TypeVar
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from typing import Any, Generic, TypeVar
 
 import trine
 
@@ -56,9 +57,7 @@ class RandomSampler(Sampler[int]):
     Without ``generator`` each pass draws a seed from the default generator, as PyTorch does.
     """
 
-    def __init__(
-        self, data_source: Sized, replacement: bool = False, num_samples: "int | None" = None, generator: Any = None
-    ) -> None:
+    def __init__(self, data_source: Sized, replacement: bool = False, num_samples: int | None = None, generator: Any = None) -> None:
         self.data_source = data_source
         self.replacement = replacement
         self._num_samples = num_samples

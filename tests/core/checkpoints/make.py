@@ -23,9 +23,7 @@ def everything() -> dict:
     optimizer.step()
     marked = torch.ones(2)
     marked.label = "a tensor with an attribute"
-    dtypes = (
-        "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128"
-    )
+    dtypes = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128"
     return {
         "base": base,
         "row": base[1],

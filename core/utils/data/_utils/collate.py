@@ -5,7 +5,8 @@ from __future__ import annotations
 import collections.abc
 import copy
 import re
-from typing import Any, Callable, Optional, Union
+from collections.abc import Callable
+from typing import Any
 
 import trine
 
@@ -115,7 +116,7 @@ default_collate_fn_map: dict[Any, Callable[..., Any]] = {
 """Function for each type of sample; the first entry that the sample is an instance of is used."""
 
 
-def _numpy_function(sample: Any) -> "Optional[Callable[..., Any]]":
+def _numpy_function(sample: Any) -> Callable[..., Any] | None:
     if not _is_numpy(sample):
         return None
     if type(sample).__name__ in ("ndarray", "memmap"):
@@ -123,7 +124,7 @@ def _numpy_function(sample: Any) -> "Optional[Callable[..., Any]]":
     return _collate_numpy_scalars if hasattr(sample, "dtype") and sample.shape == () else None
 
 
-def _find_function(sample: Any, table: Any) -> "Optional[Callable[..., Any]]":
+def _find_function(sample: Any, table: Any) -> Callable[..., Any] | None:
     if table is None:
         return None
     if type(sample) in table:
@@ -149,12 +150,12 @@ def collate(batch: Any, *, collate_fn_map: Any = None) -> Any:
         combined = {key: collate([d[key] for d in batch], collate_fn_map=collate_fn_map) for key in sample}
         return _like_mapping(sample, combined)
     if _is_namedtuple(sample):
-        return kind(*(collate(items, collate_fn_map=collate_fn_map) for items in zip(*batch)))
+        return kind(*(collate(items, collate_fn_map=collate_fn_map) for items in zip(*batch, strict=False)))
     if isinstance(sample, collections.abc.Sequence):
         length = len(sample)
         if any(len(other) != length for other in batch):
             raise RuntimeError("default_collate: each element in list of batch should be of equal size")
-        columns = [collate(items, collate_fn_map=collate_fn_map) for items in zip(*batch)]
+        columns = [collate(items, collate_fn_map=collate_fn_map) for items in zip(*batch, strict=False)]
         return columns if isinstance(sample, tuple) else _like_sequence(sample, columns)
     raise _unsupported(kind)
 

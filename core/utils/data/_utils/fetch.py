@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 __all__ = ["make_fetcher"]
 
@@ -18,9 +19,7 @@ def _map_fetcher(dataset: Any, auto_collation: bool, collate_fn: Callable[[Any],
     return fetch_batch if auto_collation else fetch_one
 
 
-def _iterable_fetcher(
-    dataset: Any, auto_collation: bool, collate_fn: Callable[[Any], Any], drop_last: bool
-) -> Callable[[Any], Any]:
+def _iterable_fetcher(dataset: Any, auto_collation: bool, collate_fn: Callable[[Any], Any], drop_last: bool) -> Callable[[Any], Any]:
     iterator = iter(dataset)
     ended = False
 

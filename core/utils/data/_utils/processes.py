@@ -6,6 +6,7 @@ the others nor damage what they send.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import signal
@@ -25,7 +26,7 @@ __all__ = ["ProcessPool"]
 
 _GRACE = 2.0
 _PARENT_CHECK = 5.0
-_parent_ends: "weakref.WeakSet[Any]" = weakref.WeakSet()
+_parent_ends: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 class _Inbox:
@@ -38,7 +39,7 @@ class _Inbox:
     def __init__(self, tasks: Any, parent: int) -> None:
         self._tasks = tasks
         self._parent = parent
-        self._queue: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
         threading.Thread(target=self._read, daemon=True, name="trine-worker-inbox").start()
 
     def _read(self) -> None:
@@ -92,10 +93,8 @@ def _stop(owner: int, processes: list[Any], ends: list[Any], grace: float = _GRA
     if os.getpid() != owner:
         return  # a forked child inherits the object, not the workers
     for tasks, _ in ends:
-        try:
+        with contextlib.suppress(OSError, ValueError):
             tasks.send(None)
-        except (OSError, ValueError):
-            pass
     for _, results in ends:
         transport.close_quietly(results)
     deadline = time.monotonic() + grace
@@ -148,14 +147,12 @@ class ProcessPool:
         """Process ids of the workers."""
         return [process.pid for process in self._processes]
 
-    def submit(self, worker_id: int, number: "int | None", index: Any) -> None:
+    def submit(self, worker_id: int, number: int | None, index: Any) -> None:
         """Ask a worker for batch ``number``; None starts a new epoch."""
-        try:
+        with contextlib.suppress(OSError):  # it died; receive() tells
             self._ends[worker_id][0].send((number, index))
-        except OSError:
-            pass  # it died; receive() tells
 
-    def receive(self, waiting: "set[int]", timeout: "float | None") -> tuple[int, Any]:
+    def receive(self, waiting: set[int], timeout: float | None) -> tuple[int, Any]:
         """Next ``(number, batch)`` of any worker.
 
         ``waiting`` are the workers that still owe something. Raises ``TimeoutError``, or ``RuntimeError`` when one of

@@ -45,8 +45,8 @@ class ThreadPool:
     """Worker threads of this process; the same interface as ``ProcessPool``."""
 
     def __init__(self, settings: WorkerSettings, base_seed: int) -> None:
-        self._results: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
-        self._tasks: "list[queue.SimpleQueue[Any]]" = [queue.SimpleQueue() for _ in range(settings.num_workers)]
+        self._results: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._tasks: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in range(settings.num_workers)]
         threads: list[threading.Thread] = []
         stopped = threading.Event()
         self._finalizer = weakref.finalize(self, _stop, threads, self._tasks, stopped)
@@ -60,11 +60,11 @@ class ThreadPool:
             thread.start()
             threads.append(thread)
 
-    def submit(self, worker_id: int, number: "int | None", index: Any) -> None:
+    def submit(self, worker_id: int, number: int | None, index: Any) -> None:
         """Ask a worker for batch ``number``; None starts a new epoch."""
         self._tasks[worker_id].put((number, index))
 
-    def receive(self, waiting: "set[int]", timeout: "float | None") -> tuple[int, Any]:
+    def receive(self, waiting: set[int], timeout: float | None) -> tuple[int, Any]:
         """Next ``(number, batch)`` of any worker; raises ``TimeoutError``."""
         try:
             return self._results.get(timeout=timeout)

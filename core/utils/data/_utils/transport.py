@@ -19,7 +19,6 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import trine
-
 from trine.serialization import _memory
 
 from .mapping import map_descriptor
@@ -81,7 +80,7 @@ def serialize(obj: Any) -> Message:
     return Message(stream.getvalue(), [buffer.raw() for buffer in out])
 
 
-def _placed(buffers: "list[int]") -> tuple[list[int], int]:
+def _placed(buffers: list[int]) -> tuple[list[int], int]:
     offsets, position = [], 0
     for length in buffers:
         position += -position % _ALIGNMENT
@@ -90,7 +89,7 @@ def _placed(buffers: "list[int]") -> tuple[list[int], int]:
     return offsets, position
 
 
-def _share(buffers: list[memoryview], offsets: list[int], total: int) -> "int | None":
+def _share(buffers: list[memoryview], offsets: list[int], total: int) -> int | None:
     """Descriptor of an anonymous memory file with the buffers' bytes; None where there is none to be had."""
     if not hasattr(os, "memfd_create"):
         return None
@@ -101,7 +100,7 @@ def _share(buffers: list[memoryview], offsets: list[int], total: int) -> "int | 
     try:
         os.ftruncate(descriptor, total)
         # Written, not mapped: a shortage is then an error here instead of a fatal signal at the first touch.
-        for buffer, offset in zip(buffers, offsets):
+        for buffer, offset in zip(buffers, offsets, strict=True):
             while buffer.nbytes:
                 written = os.pwrite(descriptor, buffer, offset)
                 buffer, offset = buffer[written:], offset + written
@@ -147,7 +146,7 @@ def receive(connection: Connection) -> Any:
     pickled = connection.recv_bytes()
     if kind == _SHARED:
         view = map_descriptor(reduction.recv_handle(connection), total)
-        buffers = [view[offset : offset + length] for offset, length in zip(_placed(list(lengths))[0], lengths)]
+        buffers = [view[offset : offset + length] for offset, length in zip(_placed(list(lengths))[0], lengths, strict=True)]
     else:
         buffers = [_receive_inline(connection, length) for length in lengths]
     return pickle.loads(pickled, buffers=buffers)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
 from .fetch import make_fetcher
 
@@ -23,10 +24,10 @@ class WorkerInfo:
 
 
 _current = threading.local()
-_process_wide: "WorkerInfo | None" = None
+_process_wide: WorkerInfo | None = None
 
 
-def get_worker_info() -> "WorkerInfo | None":
+def get_worker_info() -> WorkerInfo | None:
     """Information about the ``DataLoader`` worker that this code runs in; None outside one.
 
     >>> import trine
@@ -82,7 +83,7 @@ class WorkerSettings:
     collate_fn: Callable[[Any], Any]
     drop_last: bool
     num_workers: int
-    init_fn: "Callable[[int], None] | None"
+    init_fn: Callable[[int], None] | None
 
 
 class WorkerSession:
@@ -92,8 +93,8 @@ class WorkerSession:
         self._settings = settings
         self._id = worker_id
         self._where = f"in DataLoader worker {where} {worker_id}"
-        self._failure: "ExceptionWrapper | None" = None
-        self._fetch: "Callable[[Any], Any] | None" = None
+        self._failure: ExceptionWrapper | None = None
+        self._fetch: Callable[[Any], Any] | None = None
 
     def enter(self, seed: int, process_wide: bool) -> None:
         """Make ``get_worker_info`` answer and run the user's ``worker_init_fn``; a failure is reported with the first task."""
