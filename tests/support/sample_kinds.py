@@ -94,8 +94,8 @@ def sample_texts(op: Any) -> list[str]:
         texts = [str(text) for text in chosen]
     elif op.schema.id in FAMILIES:
         texts = FAMILIES[op.schema.id]
-    elif chosen in KINDS:
-        texts = KINDS[chosen]
+    elif chosen in KINDS or chosen in FAMILIES:
+        texts = KINDS.get(chosen) or FAMILIES[chosen]
     elif op.schema.name in FAMILIES:
         texts = FAMILIES[op.schema.name]  # Python chooses among overloads by the arguments
     else:
