@@ -22,6 +22,10 @@ from samples import Name, Sample, T
 SEED = 1234
 
 
+# PyTorch has methods of these names that are something else.
+DISPATCHER_ONLY = {"index", "slice"}
+
+
 class Missing(Exception):
     """The library has no function of this name."""
 
@@ -61,14 +65,14 @@ def resolve(lib: ModuleType, path: str, args: tuple) -> Any:
             if owner is None:
                 raise Missing(path)
         return owner
-    for owner in (lib, lib.nn.functional):
+    for owner in (lib, lib.nn.functional) if path not in DISPATCHER_ONLY else ():
         if callable(getattr(owner, path, None)):
             return getattr(owner, path)
     for prefix in ("fft", "linalg", "special"):
         owner = getattr(lib, prefix, None)
         if path.startswith(prefix + "_") and owner is not None and hasattr(owner, path[len(prefix) + 1 :]):
             return getattr(owner, path[len(prefix) + 1 :])
-    if args and hasattr(args[0], path) and hasattr(lib.Tensor, path):
+    if path not in DISPATCHER_ONLY and args and hasattr(args[0], path) and hasattr(lib.Tensor, path):
         return getattr(lib.Tensor, path)
     # what only the dispatcher knows by name: x[1:4] is `slice`, x[i, j] is `index`
     packet = getattr(lib.ops.aten, path, None) if lib.__name__ == "torch" else lib._C.ops.get(path)

@@ -95,7 +95,7 @@ def sample_texts(op: Any) -> list[str]:
     elif op.schema.id in FAMILIES:
         texts = FAMILIES[op.schema.id]
     elif chosen in KINDS or chosen in FAMILIES:
-        texts = KINDS.get(chosen) or FAMILIES[chosen]
+        texts = KINDS[chosen] if chosen in KINDS else FAMILIES[chosen]
     elif op.schema.name in FAMILIES:
         texts = FAMILIES[op.schema.name]  # Python chooses among overloads by the arguments
     else:
