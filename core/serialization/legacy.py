@@ -33,7 +33,7 @@ class _Nothing:
 
     key_scalars: frozenset[type] = frozenset()
     tuple_types: tuple[type, ...] = (tuple,)
-    mapping_types = frozenset((dict,))
+    mapping_types: frozenset[type] = frozenset((dict,))
 
     def find_global(self, module: str, name: str) -> Any:
         raise CorruptFileError(f"load: the header of the file names {module}.{name}")

@@ -207,12 +207,12 @@ class DataWorld:
     ``storages`` answers persistent ids (see ``storages.StorageTable``).
     """
 
-    mapping_types = frozenset((dict, OrderedDict, defaultdict, Counter))
+    mapping_types: frozenset[type] = frozenset((dict, OrderedDict, defaultdict, Counter))
 
     def __init__(self, storages: Any) -> None:
         self.storages = storages
-        self.key_scalars = frozenset((float, complex, trine.dtype, trine.device))
-        self.tuple_types = (tuple, frozenset, trine.Size)
+        self.key_scalars: frozenset[type] = frozenset((float, complex, trine.dtype, trine.device))
+        self.tuple_types: tuple[type, ...] = (tuple, frozenset, trine.Size)
         self._found: dict[tuple[str, str], Any] = {}
         self._tensors = self.tensor_builders()
 

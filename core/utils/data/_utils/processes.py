@@ -158,9 +158,9 @@ class ProcessPool:
         ``waiting`` are the workers that still owe something. Raises ``TimeoutError``, or ``RuntimeError`` when one of
         these has died.
         """
-        by_end = {self._ends[worker][1]: worker for worker in waiting}
+        by_end: dict[Any, int] = {self._ends[worker][1]: worker for worker in waiting}
         sentinels = {self._processes[worker].sentinel: worker for worker in waiting}
-        ready = mp_connection.wait([*by_end, *sentinels], timeout)
+        ready: list[Any] = mp_connection.wait([*by_end, *sentinels], timeout)
         if not ready:
             raise TimeoutError
         # A worker may have sent its results before it died: results first.
