@@ -3,13 +3,14 @@
 #include <cstdio>
 #include <cstring>
 
-#include <jpeglib.h>
 #include <jerror.h>
+#include <jpeglib.h>
 
 #include "color.h"
 #include "exif.h"
 #include "jpeg_codec.h"
 #include "jpeg_errors.h"
+#include "jpeg_huffman.h"
 
 namespace trine::vision {
 namespace {
@@ -20,16 +21,12 @@ constexpr int kRowsPerCall = 16;  // two MCU rows of 4:2:0: libjpeg hands out wh
 
 // libjpeg's own memory source invents an end-of-image marker when the bytes run out, so that half a picture
 // would pass as a whole one.
-boolean out_of_bytes(j_decompress_ptr info) {
-  throw_jpeg(reinterpret_cast<j_common_ptr>(info), "the file is incomplete or truncated");
-}
+boolean out_of_bytes(j_decompress_ptr info) { throw_jpeg(reinterpret_cast<j_common_ptr>(info), "the file is incomplete or truncated"); }
 
 void skip_bytes(j_decompress_ptr info, long count) {
   if (count <= 0) return;
   jpeg_source_mgr* source = info->src;
-  if (static_cast<unsigned long>(count) > source->bytes_in_buffer) {
-    out_of_bytes(info);
-  }
+  if (static_cast<unsigned long>(count) > source->bytes_in_buffer) { out_of_bytes(info); }
   source->next_input_byte += count;
   source->bytes_in_buffer -= static_cast<size_t>(count);
 }
@@ -46,15 +43,14 @@ struct JpegDecoder::State {
   DecodeOptions options;
   ImageShape stored;
   int orientation = 1;
+  JpegHuffman huffman;
   std::vector<uint8_t> row;       // one CMYK row
   std::vector<uint8_t> sideways;  // the picture before it is turned upright
 
   static void count_scans(j_common_ptr common) {
     auto* info = reinterpret_cast<j_decompress_ptr>(common);
     const auto* state = static_cast<const State*>(info->client_data);
-    if (info->input_scan_number > state->options.limits.max_scans) {
-      throw_jpeg(common, "the file has more scans than allowed");
-    }
+    if (info->input_scan_number > state->options.limits.max_scans) { throw_jpeg(common, "the file has more scans than allowed"); }
   }
 
   bool from_cmyk() const { return info.out_color_space == JCS_CMYK && stored.channels != 4; }
@@ -107,6 +103,7 @@ struct JpegDecoder::State {
 
   void read_rows(uint8_t* out) {
     jpeg_start_decompress(&info);
+    huffman.install(info);
     const size_t pitch = stored.row_bytes();
     std::array<JSAMPROW, kRowsPerCall> rows;
     while (info.output_scanline < info.output_height) {
@@ -130,8 +127,7 @@ struct JpegDecoder::State {
   }
 };
 
-JpegDecoder::JpegDecoder(const uint8_t* data, size_t size, const DecodeOptions& options)
-    : state_(std::make_unique<State>()) {
+JpegDecoder::JpegDecoder(const uint8_t* data, size_t size, const DecodeOptions& options) : state_(std::make_unique<State>()) {
   State& state = *state_;
   state.options = options;
   state.info.err = state.errors.install();

@@ -93,8 +93,7 @@ PyObject* decode(PyObject* data, const DecodeOptions& options, PyObject* allocat
   return result;
 }
 
-bool parse_decode(PyObject* args, const char* format, PyObject** data, DecodeOptions& options, size_t* limit,
-                  PyObject** allocate) {
+bool parse_decode(PyObject* args, const char* format, PyObject** data, DecodeOptions& options, size_t* limit, PyObject** allocate) {
   int mode = 0;
   int orientation = 0;
   Py_ssize_t max_pixels = 0;
@@ -129,9 +128,7 @@ PyObject* py_decode_png(PyObject*, PyObject* args) {
   PyObject* data = nullptr;
   PyObject* allocate = nullptr;
   DecodeOptions options;
-  if (!parse_decode(args, "OipnnO:decode_png", &data, options, &options.limits.max_chunk_bytes, &allocate)) {
-    return nullptr;
-  }
+  if (!parse_decode(args, "OipnnO:decode_png", &data, options, &options.limits.max_chunk_bytes, &allocate)) { return nullptr; }
   return decode<PngDecoder>(data, options, allocate);
 }
 
@@ -158,8 +155,7 @@ PyObject* encode(PyObject* args, const char* format, Encode run) {
   }
   std::vector<uint8_t> file;
   if (!unlocked([&] { file = run(input.data(), shape, setting); })) return nullptr;
-  return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(file.data()),
-                                   static_cast<Py_ssize_t>(file.size()));
+  return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(file.data()), static_cast<Py_ssize_t>(file.size()));
 }
 
 PyObject* py_encode_jpeg(PyObject*, PyObject* args) { return encode(args, "OIIii:encode_jpeg", encode_jpeg); }
@@ -176,8 +172,8 @@ PyObject* py_resize(PyObject*, PyObject* args) {
   Py_ssize_t out_width = 0;
   ResizeBox box{};
   int filter = 0;
-  if (!PyArg_ParseTuple(args, "OnnnOnn(dddd)i:resize", &source, &height, &width, &channels, &target, &out_height,
-                        &out_width, &box.left, &box.top, &box.right, &box.bottom, &filter)) {
+  if (!PyArg_ParseTuple(args, "OnnnOnn(dddd)i:resize", &source, &height, &width, &channels, &target, &out_height, &out_width, &box.left,
+                        &box.top, &box.right, &box.bottom, &filter)) {
     return nullptr;
   }
   constexpr Py_ssize_t largest = 1 << 30;
@@ -203,9 +199,7 @@ PyObject* py_resize(PyObject*, PyObject* args) {
     PyErr_SetString(PyExc_ValueError, "resize: the buffers do not have the sizes given");
     return nullptr;
   }
-  if (!unlocked([&] {
-        resize_interleaved(from.data(), in, depth, to.writable(), out, box, static_cast<ResizeFilter>(filter));
-      })) {
+  if (!unlocked([&] { resize_interleaved(from.data(), in, depth, to.writable(), out, box, static_cast<ResizeFilter>(filter)); })) {
     return nullptr;
   }
   Py_RETURN_NONE;
@@ -219,16 +213,14 @@ PyMethodDef methods[] = {
      "decode_png(data, mode, apply_exif_orientation, max_pixels, max_chunk_bytes, allocate): decode into the memory "
      "that allocate(height, width, channels, bits) returns, and return it. 16-bit samples are int32."},
     {"encode_jpeg", py_encode_jpeg, METH_VARARGS, "encode_jpeg(pixels, height, width, channels, quality) -> bytes"},
-    {"encode_png", py_encode_png, METH_VARARGS,
-     "encode_png(pixels, height, width, channels, compression_level) -> bytes"},
+    {"encode_png", py_encode_png, METH_VARARGS, "encode_png(pixels, height, width, channels, compression_level) -> bytes"},
     {"resize", py_resize, METH_VARARGS,
      "resize(source, height, width, channels, target, out_height, out_width, (left, top, right, bottom), filter)"},
     {nullptr, nullptr, 0, nullptr},
 };
 
 PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "_C", "Native codecs and resampling of trine.vision.", 0, methods,
-    nullptr,               nullptr, nullptr, nullptr,
+    PyModuleDef_HEAD_INIT, "_C", "Native codecs and resampling of trine.vision.", 0, methods, nullptr, nullptr, nullptr, nullptr,
 };
 
 }  // namespace

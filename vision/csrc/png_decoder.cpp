@@ -14,19 +14,16 @@ constexpr size_t kSignatureBytes = 8;
 
 // Chunks that do not change the samples. Reading them would cost time, and memory that a hostile file chooses.
 constexpr png_byte kSkippedChunks[] = {
-    'b', 'K', 'G', 'D', 0, 'c', 'H', 'R', 'M', 0, 'g', 'A', 'M', 'A', 0, 'h', 'I', 'S', 'T', 0,
-    'i', 'C', 'C', 'P', 0, 'i', 'T', 'X', 't', 0, 'o', 'F', 'F', 's', 0, 'p', 'C', 'A', 'L', 0,
-    'p', 'H', 'Y', 's', 0, 's', 'B', 'I', 'T', 0, 's', 'C', 'A', 'L', 0, 's', 'P', 'L', 'T', 0,
-    's', 'R', 'G', 'B', 0, 't', 'E', 'X', 't', 0, 't', 'I', 'M', 'E', 0, 'z', 'T', 'X', 't', 0,
+    'b', 'K', 'G', 'D', 0,   'c', 'H', 'R', 'M', 0,   'g', 'A', 'M', 'A', 0,   'h', 'I', 'S', 'T', 0,   'i', 'C', 'C', 'P', 0,   'i', 'T',
+    'X', 't', 0,   'o', 'F', 'F', 's', 0,   'p', 'C', 'A', 'L', 0,   'p', 'H', 'Y', 's', 0,   's', 'B', 'I', 'T', 0,   's', 'C', 'A', 'L',
+    0,   's', 'P', 'L', 'T', 0,   's', 'R', 'G', 'B', 0,   't', 'E', 'X', 't', 0,   't', 'I', 'M', 'E', 0,   'z', 'T', 'X', 't', 0,
 };
 
 int channels_of(ReadMode mode) { return static_cast<int>(mode); }  // GRAY 1, GRAY_ALPHA 2, RGB 3, RGB_ALPHA 4
 
 }  // namespace
 
-bool is_png(const uint8_t* data, size_t size) {
-  return size >= kSignatureBytes && png_sig_cmp(data, 0, kSignatureBytes) == 0;
-}
+bool is_png(const uint8_t* data, size_t size) { return size >= kSignatureBytes && png_sig_cmp(data, 0, kSignatureBytes) == 0; }
 
 struct PngDecoder::State {
   png_structp png = nullptr;
@@ -57,8 +54,7 @@ struct PngDecoder::State {
     png_set_read_fn(png, this, read);
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // check_size judges the area instead
     if (options.limits.max_chunk_bytes != 0) png_set_chunk_malloc_max(png, options.limits.max_chunk_bytes);
-    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, kSkippedChunks,
-                                static_cast<int>(std::size(kSkippedChunks) / 5));
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, kSkippedChunks, static_cast<int>(std::size(kSkippedChunks) / 5));
     png_read_info(png, info);
     stored.height = png_get_image_height(png, info);
     stored.width = png_get_image_width(png, info);
@@ -102,8 +98,7 @@ struct PngDecoder::State {
 
   void convert(const uint8_t* from, uint8_t* to) const {
     if (stored.bits == 16) {
-      convert_row(reinterpret_cast<const uint16_t*>(from), file_channels, reinterpret_cast<int32_t*>(to),
-                  stored.channels, stored.width);
+      convert_row(reinterpret_cast<const uint16_t*>(from), file_channels, reinterpret_cast<int32_t*>(to), stored.channels, stored.width);
     } else {
       convert_row(from, file_channels, to, stored.channels, stored.width);
     }
@@ -135,8 +130,7 @@ struct PngDecoder::State {
   }
 };
 
-PngDecoder::PngDecoder(const uint8_t* data, size_t size, const DecodeOptions& options)
-    : state_(std::make_unique<State>()) {
+PngDecoder::PngDecoder(const uint8_t* data, size_t size, const DecodeOptions& options) : state_(std::make_unique<State>()) {
   State& state = *state_;
   if (!is_png(data, size)) throw ImageError("decode_png: the data are not a PNG file");
   state.options = options;

@@ -4,29 +4,19 @@
 #include <cstring>
 #include <vector>
 
+#include "isa.h"
 #include "resize_filters.h"
-
-// The passes are plain loops; they are compiled once more for AVX2 and chosen at run time. Sanitizers instrument
-// program start before CPU detection is ready, hence `__builtin_cpu_supports` at the call and not an ifunc.
-#if defined(__x86_64__) && defined(__GNUC__)
-#define TRINE_VISION_AVX2 1
-#endif
 
 namespace trine::vision {
 namespace {
 
 constexpr int32_t kHalf = 1 << (kWeightBits - 1);
 
-#define TRINE_ALWAYS_INLINE inline __attribute__((always_inline))
-
-TRINE_ALWAYS_INLINE uint8_t to_byte(int32_t sum) {
-  return static_cast<uint8_t>(std::clamp(sum >> kWeightBits, 0, 255));
-}
+TRINE_ALWAYS_INLINE uint8_t to_byte(int32_t sum) { return static_cast<uint8_t>(std::clamp(sum >> kWeightBits, 0, 255)); }
 
 // One row: target (width, Channels) from source (from_width, Channels).
 template <int Channels>
-TRINE_ALWAYS_INLINE void horizontal_body(const uint8_t* source, const WeightTable& table, size_t width,
-                                         uint8_t* target) {
+TRINE_ALWAYS_INLINE void horizontal_body(const uint8_t* source, const WeightTable& table, size_t width, uint8_t* target) {
   for (size_t x = 0; x < width; ++x) {
     const uint8_t* at = source + static_cast<size_t>(table.first[x]) * Channels;
     const int32_t* weights = &table.weights[x * static_cast<size_t>(table.taps)];
@@ -40,8 +30,7 @@ TRINE_ALWAYS_INLINE void horizontal_body(const uint8_t* source, const WeightTabl
 }
 
 // One row of `length` samples from `count` rows that lie `length` apart.
-TRINE_ALWAYS_INLINE void vertical_body(const uint8_t* source, const int32_t* weights, int count, size_t length,
-                                       uint8_t* target) {
+TRINE_ALWAYS_INLINE void vertical_body(const uint8_t* source, const int32_t* weights, int count, size_t length, uint8_t* target) {
   constexpr size_t block = 64;
   size_t begin = 0;
   for (; begin + block <= length; begin += block) {
@@ -60,8 +49,7 @@ TRINE_ALWAYS_INLINE void vertical_body(const uint8_t* source, const int32_t* wei
   }
 }
 
-TRINE_ALWAYS_INLINE void horizontal_any(const uint8_t* source, const WeightTable& table, size_t channels,
-                                        size_t width, uint8_t* target) {
+TRINE_ALWAYS_INLINE void horizontal_any(const uint8_t* source, const WeightTable& table, size_t channels, size_t width, uint8_t* target) {
   switch (channels) {
     case 1: return horizontal_body<1>(source, table, width, target);
     case 2: return horizontal_body<2>(source, table, width, target);
@@ -73,21 +61,20 @@ TRINE_ALWAYS_INLINE void horizontal_any(const uint8_t* source, const WeightTable
 using Horizontal = void (*)(const uint8_t*, const WeightTable&, size_t, size_t, uint8_t*);
 using Vertical = void (*)(const uint8_t*, const int32_t*, int, size_t, uint8_t*);
 
-void horizontal_base(const uint8_t* source, const WeightTable& table, size_t channels, size_t width,
-                     uint8_t* target) {
+void horizontal_base(const uint8_t* source, const WeightTable& table, size_t channels, size_t width, uint8_t* target) {
   horizontal_any(source, table, channels, width, target);
 }
 void vertical_base(const uint8_t* source, const int32_t* weights, int count, size_t length, uint8_t* target) {
   vertical_body(source, weights, count, length, target);
 }
 
-#ifdef TRINE_VISION_AVX2
-__attribute__((target("avx2"))) void horizontal_avx2(const uint8_t* source, const WeightTable& table,
-                                                     size_t channels, size_t width, uint8_t* target) {
+#ifdef TRINE_VISION_X86
+__attribute__((target("avx2"))) void horizontal_avx2(const uint8_t* source, const WeightTable& table, size_t channels, size_t width,
+                                                     uint8_t* target) {
   horizontal_any(source, table, channels, width, target);
 }
-__attribute__((target("avx2"))) void vertical_avx2(const uint8_t* source, const int32_t* weights, int count,
-                                                   size_t length, uint8_t* target) {
+__attribute__((target("avx2"))) void vertical_avx2(const uint8_t* source, const int32_t* weights, int count, size_t length,
+                                                   uint8_t* target) {
   vertical_body(source, weights, count, length, target);
 }
 #endif
@@ -99,7 +86,7 @@ struct Passes {
 
 Passes choose_passes() {
   Passes passes;
-#ifdef TRINE_VISION_AVX2
+#ifdef TRINE_VISION_X86
   if (__builtin_cpu_supports("avx2")) passes = {horizontal_avx2, vertical_avx2};
 #endif
   return passes;
@@ -107,12 +94,11 @@ Passes choose_passes() {
 
 }  // namespace
 
-void resize_interleaved(const uint8_t* source, ResizeSize from, size_t channels, uint8_t* target, ResizeSize to,
-                        const ResizeBox& box, ResizeFilter filter) {
+void resize_interleaved(const uint8_t* source, ResizeSize from, size_t channels, uint8_t* target, ResizeSize to, const ResizeBox& box,
+                        ResizeFilter filter) {
   static const Passes passes = choose_passes();
   const bool scale_width = to.width != from.width || box.left != 0 || box.right != static_cast<double>(from.width);
-  const bool scale_height =
-      to.height != from.height || box.top != 0 || box.bottom != static_cast<double>(from.height);
+  const bool scale_height = to.height != from.height || box.top != 0 || box.bottom != static_cast<double>(from.height);
 
   const auto across = [&](const uint8_t* rows, size_t count, uint8_t* out) {
     const WeightTable table = make_weights(from.width, box.left, box.right, to.width, filter);
@@ -122,8 +108,8 @@ void resize_interleaved(const uint8_t* source, ResizeSize from, size_t channels,
   };
   const auto down = [&](const WeightTable& table, const uint8_t* rows, size_t first, size_t pitch, uint8_t* out) {
     for (size_t y = 0; y < to.height; ++y) {
-      passes.vertical(rows + (static_cast<size_t>(table.first[y]) - first) * pitch,
-                      &table.weights[y * static_cast<size_t>(table.taps)], table.count[y], pitch, out + y * pitch);
+      passes.vertical(rows + (static_cast<size_t>(table.first[y]) - first) * pitch, &table.weights[y * static_cast<size_t>(table.taps)],
+                      table.count[y], pitch, out + y * pitch);
     }
   };
 

@@ -20,7 +20,7 @@ struct ResizeSize {
 // Interleaved (height, width, channels) pixels, channels 1 to 4. Sums are 22-bit fixed point and rounded to 8 bits
 // after each of the two passes: this is Pillow's arithmetic, and its order of passes since version 13, so results
 // equal its results (those of earlier versions within one level).
-void resize_interleaved(const uint8_t* source, ResizeSize from, size_t channels, uint8_t* target, ResizeSize to,
-                        const ResizeBox& box, ResizeFilter filter);
+void resize_interleaved(const uint8_t* source, ResizeSize from, size_t channels, uint8_t* target, ResizeSize to, const ResizeBox& box,
+                        ResizeFilter filter);
 
 }  // namespace trine::vision
