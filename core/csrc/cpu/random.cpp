@@ -45,7 +45,7 @@ template <class H> void fill_uniform(Generator& g, H* out, int64_t n, double fro
   H low(static_cast<float>(from)), high(static_cast<float>(to));
   float wide[kDrawWords];
   for_words(g, n, 1, [&](const uint32_t* words, int64_t i, int64_t count) {
-    uniform_float(words, wide, count, low, high);
+    uniform_float(words, wide, count, static_cast<float>(from), static_cast<float>(to));
     for (int64_t k = 0; k < count; k++) {
       H value(wide[k]);
       out[i + k] = value.bits == high.bits ? low : value;
