@@ -94,9 +94,8 @@ def interpolate(
     >>> trine.nn.functional.interpolate(x, scale_factor=2).tolist()
     [[[1.0, 1.0, 2.0, 2.0]]]
     """
-    if mode in ("nearest", "area", "nearest-exact"):
-        if align_corners is not None:
-            raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear")
+    if mode in ("nearest", "area", "nearest-exact") and align_corners is not None:
+        raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear")
     align = bool(align_corners)
     out, scales = _output_size(input, size, scale_factor, recompute_scale_factor)
     dim = input.dim()
