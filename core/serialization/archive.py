@@ -181,6 +181,12 @@ class Archive:
             raise self._fail(f"the checksum of {name!r} is wrong, the file is damaged")
         return data
 
+    def read_into(self, name: str, target: memoryview) -> None:
+        """Contents of a stored entry, checked, into memory of its size."""
+        self.source.read_into(self._data_offsets[name], target)
+        if zlib.crc32(target) != self.entries[name].crc:
+            raise self._fail(f"the checksum of {name!r} is wrong, the file is damaged")
+
     def _inflate(self, entry: Entry, packed: memoryview) -> memoryview:
         self._inflate_left -= entry.size
         if self._inflate_left < 0:

@@ -23,6 +23,10 @@ class ByteSource:
         """Bytes ``[offset, offset + length)``; raises ``CorruptFileError`` when they lie beyond the end."""
         raise NotImplementedError
 
+    def read_into(self, offset: int, target: memoryview) -> None:
+        """Fill ``target`` with the bytes from ``offset`` on."""
+        target[:] = self.view(offset, len(target))
+
     def close(self) -> None:
         """Release what was opened here."""
 
@@ -72,6 +76,19 @@ class FileSource(ByteSource):
             pieces.append(piece)
             missing -= len(piece)
         return memoryview(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+
+    def read_into(self, offset: int, target: memoryview) -> None:
+        read = getattr(self._file, "readinto", None)
+        if read is None:
+            super().read_into(offset, target)
+            return
+        self._check(offset, len(target))
+        self._file.seek(self._start + offset)
+        while len(target):
+            count = read(target)
+            if not count:
+                raise CorruptFileError(f"load: {self.name} became shorter while it was read")
+            target = target[count:]
 
     def seek_to(self, offset: int) -> None:
         """Leave the file at ``offset``, for a caller that keeps several objects in one file."""

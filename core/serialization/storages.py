@@ -103,10 +103,12 @@ class ArchiveStorages(StorageTable):
                 f"load: storage {key!r} claims {numel} elements of {kind.item_size} bytes, its record has {entry.size} bytes"
             )
         offset = self._archive.stored_at(name)
-        in_place = offset is not None and self._archive.source.mapped and not self._swap and offset % kind.item_size == 0
-        data = self._archive.read(name, check=not in_place)
-        if self._swap and kind.item_size > 1:
-            data = memoryview(swap_bytes(data, kind))
-        if in_place and nbytes:
-            return trine.UntypedStorage.from_buffer(data)
-        return _memory.copy_to_storage(data)
+        swap = self._swap and kind.item_size > 1
+        if offset is None or swap or not nbytes:
+            data: Any = self._archive.read(name)
+            return _memory.copy_to_storage(swap_bytes(data, kind) if swap else data)
+        if self._archive.source.mapped and offset % kind.item_size == 0:
+            return trine.UntypedStorage.from_buffer(self._archive.read(name, check=False))
+        storage = trine.empty(nbytes, dtype=trine.uint8).untyped_storage()
+        self._archive.read_into(name, _memory.storage_bytes(storage))
+        return storage
