@@ -252,6 +252,23 @@ def test_an_error_that_cannot_be_made_from_a_message_becomes_a_runtime_error():
         list(DataLoader(Failing(TwoMessages("a", "b")), num_workers=1))
 
 
+def test_an_error_of_a_class_that_cannot_be_pickled_becomes_a_runtime_error():
+    class Local(Exception):
+        pass
+
+    with pytest.raises(RuntimeError, match="Caught Local in DataLoader worker process 0"):
+        list(DataLoader(Failing(Local()), num_workers=1))
+    with pytest.raises(Local):
+        list(DataLoader(Failing(Local()), num_workers=1, worker_type="thread"))
+
+
+def test_an_exit_in_a_worker_is_not_waited_for():
+    with pytest.raises(SystemExit):
+        list(DataLoader(Failing(SystemExit(3)), num_workers=1, worker_type="thread"))
+    with pytest.raises(RuntimeError, match="ended with status 3"):
+        list(DataLoader(Failing(SystemExit(3)), num_workers=1))
+
+
 def test_a_failing_worker_init_fn_is_reported():
     with pytest.raises(ValueError, match="no start today"):
         list(DataLoader(Squares(), num_workers=2, worker_init_fn=refuse_first_worker))

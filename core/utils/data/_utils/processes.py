@@ -20,7 +20,7 @@ import trine
 
 from . import transport
 from .seeding import seed_worker
-from .worker import IterableEnd, WorkerSession, WorkerSettings
+from .worker import ExceptionWrapper, IterableEnd, WorkerSession, WorkerSettings
 
 __all__ = ["ProcessPool"]
 
@@ -82,7 +82,8 @@ def _worker_main(settings: WorkerSettings, worker_id: int, base_seed: int, tasks
                 try:
                     packed = transport.serialize((number, data))
                 except Exception as error:
-                    packed = transport.serialize((number, session.wrap(error)))
+                    data = data.without_type() if isinstance(data, ExceptionWrapper) else session.wrap(error)
+                    packed = transport.serialize((number, data))
                 transport.send(results, packed)
                 del data, packed
     except (BrokenPipeError, ConnectionError):

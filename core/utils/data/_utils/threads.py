@@ -25,7 +25,10 @@ def _worker_main(settings: WorkerSettings, worker_id: int, seed: int, tasks: Any
             ended = False
             session.new_epoch()
         elif not ended:
-            data = session.run(index)
+            try:
+                data = session.run(index)
+            except BaseException as error:  # a thread that ends without a word would be waited for for ever
+                data = session.wrap(error)
             ended = isinstance(data, IterableEnd)
             results.put((number, data))
             del data

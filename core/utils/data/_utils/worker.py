@@ -49,12 +49,18 @@ class ExceptionWrapper:
 
     def __init__(self, error: BaseException, where: str) -> None:
         self.exc_type: Any = type(error)
+        self.name = type(error).__name__
         self.exc_msg = "".join(traceback.format_exception(type(error), error, error.__traceback__))
         self.where = where
 
+    def without_type(self) -> ExceptionWrapper:
+        """The same to be raised as ``RuntimeError``, for a class that cannot be pickled."""
+        self.exc_type = RuntimeError
+        return self
+
     def reraise(self) -> None:
         """Raise an exception of the same type whose message has the worker's traceback."""
-        message: Any = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        message: Any = f"Caught {self.name} {self.where}.\nOriginal {self.exc_msg}"
         if self.exc_type is KeyError:
             message = _KeyErrorMessage(message)
         elif getattr(self.exc_type, "message", None):
@@ -134,6 +140,6 @@ class WorkerSession:
             # As text only: a live traceback would keep the failed sample's memory.
             return ExceptionWrapper(error, self._where)
 
-    def wrap(self, error: Exception) -> ExceptionWrapper:
+    def wrap(self, error: BaseException) -> ExceptionWrapper:
         """A failure outside ``run``, for example of sending its result."""
         return ExceptionWrapper(error, self._where)
