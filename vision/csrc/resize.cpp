@@ -6,6 +6,7 @@
 
 #include "isa.h"
 #include "resize_filters.h"
+#include "resize_x86.h"
 
 namespace trine::vision {
 namespace {
@@ -16,7 +17,7 @@ TRINE_ALWAYS_INLINE uint8_t to_byte(int32_t sum) { return static_cast<uint8_t>(s
 
 // One row: target (width, Channels) from source (from_width, Channels).
 template <int Channels>
-TRINE_ALWAYS_INLINE void horizontal_body(const uint8_t* source, const WeightTable& table, size_t width, uint8_t* target) {
+void horizontal_body(const uint8_t* source, const WeightTable& table, size_t width, uint8_t* target) {
   for (size_t x = 0; x < width; ++x) {
     const uint8_t* at = source + static_cast<size_t>(table.first[x]) * Channels;
     const int32_t* weights = &table.weights[x * static_cast<size_t>(table.taps)];
@@ -49,7 +50,7 @@ TRINE_ALWAYS_INLINE void vertical_body(const uint8_t* source, const int32_t* wei
   }
 }
 
-TRINE_ALWAYS_INLINE void horizontal_any(const uint8_t* source, const WeightTable& table, size_t channels, size_t width, uint8_t* target) {
+void horizontal_any(const uint8_t* source, const WeightTable& table, size_t channels, size_t width, uint8_t* target) {
   switch (channels) {
     case 1: return horizontal_body<1>(source, table, width, target);
     case 2: return horizontal_body<2>(source, table, width, target);
@@ -58,58 +59,60 @@ TRINE_ALWAYS_INLINE void horizontal_any(const uint8_t* source, const WeightTable
   }
 }
 
-using Horizontal = void (*)(const uint8_t*, const WeightTable&, size_t, size_t, uint8_t*);
 using Vertical = void (*)(const uint8_t*, const int32_t*, int, size_t, uint8_t*);
 
-void horizontal_base(const uint8_t* source, const WeightTable& table, size_t channels, size_t width, uint8_t* target) {
-  horizontal_any(source, table, channels, width, target);
-}
 void vertical_base(const uint8_t* source, const int32_t* weights, int count, size_t length, uint8_t* target) {
   vertical_body(source, weights, count, length, target);
 }
 
 #ifdef TRINE_VISION_X86
-__attribute__((target("avx2"))) void horizontal_avx2(const uint8_t* source, const WeightTable& table, size_t channels, size_t width,
-                                                     uint8_t* target) {
-  horizontal_any(source, table, channels, width, target);
-}
 __attribute__((target("avx2"))) void vertical_avx2(const uint8_t* source, const int32_t* weights, int count, size_t length,
                                                    uint8_t* target) {
   vertical_body(source, weights, count, length, target);
 }
+
+// All rows but the last few, behind which the vector loads would leave the picture. Returns how many.
+size_t horizontal_rows_avx2(const uint8_t* source, size_t rows, size_t pitch, const WeightTable& table, size_t channels, size_t width,
+                            uint8_t* target) {
+  if (channels == 2 || !__builtin_cpu_supports("avx2")) return 0;
+  const size_t behind = (kRowSlack + pitch - 1) / pitch;
+  if (rows <= behind) return 0;
+  const SplitWeights split(table);
+  for (size_t y = 0; y < rows - behind; ++y) {
+    horizontal_split_avx2(source + y * pitch, table, split, channels, width, target + y * width * channels);
+  }
+  return rows - behind;
+}
 #endif
 
-struct Passes {
-  Horizontal horizontal = horizontal_base;
-  Vertical vertical = vertical_base;
-};
-
-Passes choose_passes() {
-  Passes passes;
+Vertical choose_vertical() {
 #ifdef TRINE_VISION_X86
-  if (__builtin_cpu_supports("avx2")) passes = {horizontal_avx2, vertical_avx2};
+  if (__builtin_cpu_supports("avx2")) return vertical_avx2;
 #endif
-  return passes;
+  return vertical_base;
 }
 
 }  // namespace
 
 void resize_interleaved(const uint8_t* source, ResizeSize from, size_t channels, uint8_t* target, ResizeSize to, const ResizeBox& box,
                         ResizeFilter filter) {
-  static const Passes passes = choose_passes();
+  static const Vertical vertical = choose_vertical();
   const bool scale_width = to.width != from.width || box.left != 0 || box.right != static_cast<double>(from.width);
   const bool scale_height = to.height != from.height || box.top != 0 || box.bottom != static_cast<double>(from.height);
 
   const auto across = [&](const uint8_t* rows, size_t count, uint8_t* out) {
     const WeightTable table = make_weights(from.width, box.left, box.right, to.width, filter);
-    for (size_t y = 0; y < count; ++y) {
-      passes.horizontal(rows + y * from.width * channels, table, channels, to.width, out + y * to.width * channels);
-    }
+    const size_t pitch = from.width * channels;
+    size_t y = 0;
+#ifdef TRINE_VISION_X86
+    y = horizontal_rows_avx2(rows, count, pitch, table, channels, to.width, out);
+#endif
+    for (; y < count; ++y) { horizontal_any(rows + y * pitch, table, channels, to.width, out + y * to.width * channels); }
   };
   const auto down = [&](const WeightTable& table, const uint8_t* rows, size_t first, size_t pitch, uint8_t* out) {
     for (size_t y = 0; y < to.height; ++y) {
-      passes.vertical(rows + (static_cast<size_t>(table.first[y]) - first) * pitch, &table.weights[y * static_cast<size_t>(table.taps)],
-                      table.count[y], pitch, out + y * pitch);
+      vertical(rows + (static_cast<size_t>(table.first[y]) - first) * pitch, &table.weights[y * static_cast<size_t>(table.taps)],
+               table.count[y], pitch, out + y * pitch);
     }
   };
 
