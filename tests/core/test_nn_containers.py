@@ -56,7 +56,7 @@ def test_module_list_edits_like_a_list_and_owns_parameters():
     assert names(layers + [nn.ReLU()]) == ["Linear", "Tanh", "GELU", "ReLU"]
     with pytest.raises(NotImplementedError, match="ModuleList"):
         layers(1)
-    with pytest.raises(TypeError, match="ModuleList.extend should be called with an iterable, but got int"):
+    with pytest.raises(TypeError, match=r"ModuleList\.extend should be called with an iterable, but got int"):
         nn.ModuleList(5)
 
 
@@ -90,7 +90,7 @@ def test_parameter_list_turns_tensors_into_parameters():
         f"    (2): Parameter containing: [{trine.float32} of size 3]\n"
         ")"
     )
-    with pytest.raises(TypeError, match="ParameterList.extend should be called with an iterable, but got Tensor"):
+    with pytest.raises(TypeError, match=r"ParameterList\.extend should be called with an iterable, but got Tensor"):
         nn.ParameterList(trine.ones(2))
 
 

@@ -283,7 +283,7 @@ def test_dropout_scales_what_it_keeps_and_rests_in_evaluation():
     assert 0.2 < (y == 0).mean() < 0.3
     close(nn.Dropout(0.25).eval()(x), array(x))
     assert nn.Dropout(1.0)(x).abs().sum().item() == 0
-    with pytest.raises(ValueError, match="dropout probability has to be between 0 and 1, but got 1.5"):
+    with pytest.raises(ValueError, match=r"dropout probability has to be between 0 and 1, but got 1\.5"):
         nn.Dropout(1.5)
 
 

@@ -112,7 +112,7 @@ def test_load_state_dict_without_strict_returns_the_differences():
 
 def test_load_state_dict_refuses_what_is_no_tensor_and_no_mapping():
     net = nn.Linear(1, 1)
-    with pytest.raises(RuntimeError, match='While copying the parameter named "weight", expected torch.Tensor'):
+    with pytest.raises(RuntimeError, match=r'While copying the parameter named "weight", expected torch\.Tensor'):
         net.load_state_dict({"weight": 3, "bias": trine.ones(1)})
     with pytest.raises(TypeError, match="Expected state_dict to be dict-like, got <class 'list'>"):
         net.load_state_dict([1])

@@ -86,7 +86,7 @@ def test_one_cycle_rises_falls_and_moves_momentum_the_other_way():
     assert rates[:top] == sorted(rates[:top]) and rates[top:] == sorted(rates[top:], reverse=True)
     assert momenta[0] == 0.95 and min(momenta) < 0.86
     optimizer.step(), scheduler.step()
-    with pytest.raises(ValueError, match="Tried to step 12 times. The specified number of total steps is 11"):
+    with pytest.raises(ValueError, match=r"Tried to step 12 times\. The specified number of total steps is 11"):
         optimizer.step(), scheduler.step()
 
 

@@ -10,7 +10,7 @@ from trine import Tensor, _ops
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
-from .module import Module
+from .module import Module, weight_and_bias
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
 
@@ -112,27 +112,25 @@ class _BatchNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
         own = self.__dict__
-        buffers = own["_buffers"]
-        momentum = own["momentum"]
-        factor = 0.0 if momentum is None else momentum
-        training = own["training"]
-        mean, var = buffers["running_mean"], buffers["running_var"]
-        if training:
-            if own["track_running_stats"]:
-                count = buffers["num_batches_tracked"]
-                if count is not None:
-                    count.add_(1)
-                    if momentum is None:
-                        # Without a momentum the statistics are the plain average over all batches.
-                        factor = 1.0 / float(count)
-            else:
-                mean = var = None
-            return F.batch_norm(input, mean, var, self.weight, self.bias, True, factor, own["eps"])
-        # Without running statistics evaluation has to use the batch's own.
-        use_batch = mean is None and var is None
-        if use_batch:
-            return F.batch_norm(input, mean, var, self.weight, self.bias, True, factor, own["eps"])
-        return _ops.batch_norm(input, self.weight, self.bias, mean, var, False, factor, own["eps"])
+        try:
+            buffers = own["_buffers"]
+            mean, var = buffers["running_mean"], buffers["running_var"]
+        except KeyError:
+            mean, var = self.running_mean, self.running_var
+        weight, bias = weight_and_bias(self)
+        if not own["training"] and (mean is not None or var is not None):
+            return _ops.batch_norm(input, weight, bias, mean, var, False, 0.0, own["eps"])
+        factor = own["momentum"]
+        if own["training"] and own["track_running_stats"]:
+            count = self.num_batches_tracked
+            if count is not None:
+                count.add_(1)
+                if factor is None:
+                    # Without a momentum the statistics are the plain average over all batches.
+                    factor = 1.0 / float(count)
+        elif own["training"]:
+            mean = var = None
+        return F.batch_norm(input, mean, var, weight, bias, True, 0.0 if factor is None else factor, own["eps"])
 
 
 class BatchNorm1d(_BatchNorm):

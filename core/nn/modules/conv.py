@@ -12,7 +12,7 @@ from trine import Tensor, _ops
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
-from .module import Module
+from .module import Module, weight_and_bias
 from .utils import _pair, _reverse_repeat_tuple, _single, _triple
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
@@ -188,7 +188,7 @@ class Conv1d(_ConvNd):
         return self._run(_ops.conv1d, F.conv1d, input, weight, bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        return self._conv_forward(input, self.weight, self.bias)
+        return self._conv_forward(input, *weight_and_bias(self))
 
 
 class Conv2d(_ConvNd):
@@ -239,7 +239,7 @@ class Conv2d(_ConvNd):
         return self._run(_ops.conv2d, F.conv2d, input, weight, bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        return self._conv_forward(input, self.weight, self.bias)
+        return self._conv_forward(input, *weight_and_bias(self))
 
 
 class Conv3d(_ConvNd):
@@ -279,7 +279,7 @@ class Conv3d(_ConvNd):
         return self._run(_ops.conv3d, F.conv3d, input, weight, bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        return self._conv_forward(input, self.weight, self.bias)
+        return self._conv_forward(input, *weight_and_bias(self))
 
 
 class _ConvTransposeNd(_ConvNd):
@@ -352,7 +352,8 @@ class _ConvTransposeNd(_ConvNd):
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         extra = self.output_padding if output_size is None else self._output_padding(input, output_size)
         op = getattr(_ops, self._op)
-        return op(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)
+        weight, bias = weight_and_bias(self)
+        return op(input, weight, bias, self.stride, self.padding, extra, self.groups, self.dilation)
 
 
 class ConvTranspose1d(_ConvTransposeNd):

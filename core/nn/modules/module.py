@@ -53,6 +53,16 @@ def typename(value: object) -> str:
     return kind.__qualname__ if module in (None, "builtins") else f"{module}.{kind.__qualname__}"
 
 
+def weight_and_bias(module: Module) -> tuple[Any, Any]:
+    """`module.weight, module.bias` without two failed look-ups of attributes, which cost more than a small layer."""
+    own = module._parameters
+    try:
+        return own["weight"], own["bias"]
+    except KeyError:
+        # Parametrised weights are attributes or properties, not parameters of the module.
+        return module.weight, module.bias
+
+
 def _addindent(text: str, spaces: int) -> str:
     first, *rest = text.split("\n")
     return "\n".join([first, *(" " * spaces + line for line in rest)])
