@@ -1,0 +1,127 @@
+"""Trine: tensors, automatic differentiation and neural networks with PyTorch's API.
+
+>>> import trine as torch
+>>> x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+>>> (x @ x).sum().backward()
+>>> x.grad
+tensor([[ 7., 11.],
+        [ 9., 13.]])
+"""
+
+from __future__ import annotations
+
+import importlib
+import math as _math
+from typing import TYPE_CHECKING, Any
+
+from . import _C, _ops, _tensor, autograd, functional, overrides
+from ._C import (
+    Generator,
+    Size,
+    Tensor,
+    UntypedStorage,
+    as_tensor,
+    bfloat16,
+    bool,
+    channels_last,
+    channels_last_3d,
+    complex64,
+    complex128,
+    contiguous_format,
+    device,
+    dtype,
+    empty_cache,
+    float16,
+    float32,
+    float64,
+    from_numpy,
+    frombuffer,
+    get_default_dtype,
+    get_num_threads,
+    int8,
+    int16,
+    int32,
+    int64,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    layout,
+    memory_format,
+    memory_stats,
+    preserve_format,
+    reset_peak_memory_stats,
+    set_default_dtype,
+    set_num_threads,
+    strided,
+    tensor,
+    uint8,
+)
+from ._predicates import is_complex, is_floating_point, is_nonzero, is_storage, is_tensor, numel, typename
+from ._promotion import can_cast, promote_types, result_type
+from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .functional import *
+from .version import __version__
+
+if TYPE_CHECKING:
+    from . import backends, cuda, fft, hub, linalg, nn, optim, random, serialization, special, testing, types, utils, version
+    from ._tensor_str import get_printoptions, printoptions, set_printoptions
+    from ._type_info import finfo, iinfo
+    from .random import default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+    from .serialization import load, save
+
+# Operators under their own names, except where a function of the same name wraps one.
+globals().update((name, op) for name, op in _C.ops.items() if op.module == "" and name[0] != "_" and name not in globals())
+
+double, float, half = float64, float32, float16
+long, int, short = int64, int32, int16
+cfloat, cdouble = complex64, complex128
+
+e, inf, nan, pi = _math.e, _math.inf, _math.nan, _math.pi
+newaxis = None
+
+_MODULES = frozenset({
+    "as_torch", "backends", "cuda", "distributions", "fft", "hub", "linalg", "nn", "optim", "random", "serialization", "special", "testing",
+    "types", "utils", "vision",
+})  # fmt: skip
+# Names that load their module when they are first used, so that `import trine` stays short.
+_HOMES = {
+    name: module
+    for module, names in {
+        "_dlpack": ("from_dlpack", "to_dlpack"),
+        "_settings": (
+            "are_deterministic_algorithms_enabled", "get_default_device", "get_float32_matmul_precision", "get_num_interop_threads",
+            "is_deterministic_algorithms_warn_only_enabled", "set_float32_matmul_precision", "set_num_interop_threads",
+            "use_deterministic_algorithms",
+        ),
+        "_tensor_str": ("get_printoptions", "printoptions", "set_printoptions"),
+        "_type_info": ("finfo", "iinfo"),
+        "random": ("default_generator", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"),
+        "serialization": ("load", "save"),
+    }.items()
+    for name in names
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        try:
+            return importlib.import_module(f"trine.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"trine.{name}":
+                raise
+            raise AttributeError(f"this build of Trine has no module trine.{name}") from None
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f"trine.{_HOMES[name]}"), name)
+    elif name.endswith("Tensor"):
+        from ._typed_tensors import TYPES
+
+        if name not in TYPES:
+            raise AttributeError(f"module 'trine' has no attribute {name!r}")
+        value = TYPES[name]
+    else:
+        raise AttributeError(f"module 'trine' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES, *_HOMES})
