@@ -58,6 +58,10 @@ class Parameter(_Tensor):
         return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict())
 
 
+# Operators treat parameters as plain tensors: their results are no parameters.
+trine._C._set_parameter_class(Parameter)
+
+
 def _rebuild_parameter(data: trine.Tensor, requires_grad: bool, backward_hooks: OrderedDict) -> Parameter:
     return Parameter(data, requires_grad)
 

@@ -47,7 +47,7 @@ def make_tensor(
 
     >>> import trine
     >>> trine.testing.make_tensor(2, 3, dtype=trine.float32).shape
-    trine.Size([2, 3])
+    torch.Size([2, 3])
     """
     sizes = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
     if noncontiguous and memory_format is not None:
