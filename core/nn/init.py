@@ -84,6 +84,19 @@ def _normal_cdf(x: float) -> float:
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
+def _erfinv(y: Tensor) -> Tensor:
+    """Inverse of the error function in float64: Winitzki's approximation, refined by Newton's method."""
+    y = y.double()
+    log = (1 - y * y).log()
+    a = 0.147
+    half = 2 / (math.pi * a) + log / 2
+    x = y.sign() * ((half * half - log / a).sqrt() - half).sqrt()
+    for _ in range(3):
+        x = x - (x.erf() - y) * (math.sqrt(math.pi) / 2) * (x * x).exp()
+    # The limits -1 and 1 belong to infinity, where the steps give NaN.
+    return trine.where(y.abs() == 1, y * math.inf, x)
+
+
 def trunc_normal_(
     tensor: Tensor,
     mean: float = 0.0,
@@ -101,7 +114,7 @@ def trunc_normal_(
     low, high = _normal_cdf((a - mean) / std), _normal_cdf((b - mean) / std)
     with trine.no_grad():
         tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.erfinv_().mul_(std * math.sqrt(2.0)).add_(mean)
+        tensor.copy_(_erfinv(tensor)).mul_(std * math.sqrt(2.0)).add_(mean)
         return tensor.clamp_(min=a, max=b)
 
 
@@ -224,6 +237,20 @@ def kaiming_normal_(
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
 
+def _orthonormal_columns(matrix: Tensor) -> Tensor:
+    """Gram-Schmidt in float64, each column cleaned twice: the factor Q whose R has a positive diagonal.
+
+    That choice of signs makes the distribution of Q uniform when the matrix is normal (arXiv math-ph/0609050).
+    """
+    q = matrix.double().clone()
+    for j in range(q.shape[1]):
+        column, before = q[:, j].clone(), q[:, :j]
+        for _ in range(2):
+            column -= before @ (before.t() @ column)
+        q[:, j] = column / column.norm()
+    return q.to(matrix.dtype)
+
+
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
     """A (semi-)orthogonal matrix times `gain`, made of the first dimension against the others (Saxe et al., 2014)."""
     if tensor.dim() < 2:
@@ -236,9 +263,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
         flat = trine.empty(rows, columns, dtype=tensor.dtype, device=tensor.device).normal_(0, 1, generator=generator)
         if rows < columns:
             flat = flat.t()
-        q, r = trine.linalg.qr(flat)
-        # The signs of the diagonal make the distribution uniform (arXiv math-ph/0609050).
-        q = q * r.diagonal().sign()
+        q = _orthonormal_columns(flat)
         if rows < columns:
             q = q.t()
         tensor.view_as(q).copy_(q) if tensor.is_contiguous() else tensor.copy_(q.reshape(tensor.shape))

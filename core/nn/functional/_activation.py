@@ -12,15 +12,6 @@ _SELU_ALPHA = 1.6732632423543772848170429916717
 _SELU_SCALE = 1.0507009873554804934193349852946
 
 
-def _source(input: Tensor, inplace: bool) -> Tensor:
-    """What to compute from: operators keep their input for the gradient, so in-place functions read a copy."""
-    return input.clone() if inplace else input
-
-
-def _store(input: Tensor, result: Tensor, inplace: bool) -> Tensor:
-    return input.copy_(result) if inplace else result
-
-
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """`max(x, 0)` of each element.
 
@@ -90,7 +81,7 @@ def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """ELU with the scale and slope that keep mean 0 and variance 1 through deep networks."""
-    return _store(input, _ops.elu(_source(input, inplace), _SELU_ALPHA) * _SELU_SCALE, inplace)
+    return (_ops.elu_ if inplace else _ops.elu)(input, _SELU_ALPHA, _SELU_SCALE)
 
 
 def selu_(input: Tensor) -> Tensor:
@@ -102,7 +93,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0)`, the continuously differentiable ELU (Barron, 2017)."""
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    return _store(input, _ops.elu(input / alpha) * alpha, inplace)
+    return (_ops.elu_ if inplace else _ops.elu)(input, alpha, 1.0, 1.0 / alpha)
 
 
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
@@ -148,7 +139,7 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, trainin
     # One float64 draw for every element that needs a slope, in their order: PyTorch's stream.
     drawn = trine.empty(int(negative.sum()), dtype=trine.float64).uniform_(lower, upper)
     slope[negative] = drawn.to(input.dtype)
-    return _store(input, _source(input, inplace) * slope, inplace)
+    return input.mul_(slope) if inplace else input * slope
 
 
 def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:
@@ -158,13 +149,12 @@ def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, traini
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """`x` where `x > threshold`, `value` elsewhere."""
-    result = input.masked_fill(input <= threshold, value)
-    return _store(input, result, inplace)
+    return (_ops.threshold_ if inplace else _ops.threshold)(input, threshold, value)
 
 
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """In-place `threshold`."""
-    return input.masked_fill_(input <= threshold, value)
+    return _ops.threshold_(input, threshold, value)
 
 
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
@@ -174,8 +164,7 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
 
 def logsigmoid(input: Tensor) -> Tensor:
     """`log(sigmoid(x))` of each element, stable for large negative ones."""
-    # Beyond 40 the linear branch of softplus is exact in float64.
-    return -_ops.softplus(-input, 1, 40)
+    return _ops.log_sigmoid(input)
 
 
 def softsign(input: Tensor) -> Tensor:

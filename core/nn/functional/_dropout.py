@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import warnings
+from collections.abc import Callable
 
-import trine
 from trine import Tensor, _ops
-
-# Minus the value that SELU tends to for large negative inputs: scale * alpha.
-_ALPHA = 1.7580993408473766
 
 
 def _check_probability(p: float) -> None:
@@ -24,47 +20,24 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     >>> trine.nn.functional.dropout(trine.ones(2), 0.9, training=False).tolist()
     [1.0, 1.0]
     """
-    if p < 0.0 or p > 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    _check_probability(p)
     return _ops.dropout_(input, p, training) if inplace else _ops.dropout(input, p, training)
 
 
-def _noise_like(input: Tensor, feature: bool) -> Tensor:
-    """Uninitialised noise: one value per element, or one per sample and channel."""
-    if not feature:
-        return trine.empty_like(input.detach())
-    if input.dim() < 2:
-        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-    return trine.empty([*input.shape[:2], *([1] * (input.dim() - 2))], dtype=input.dtype, device=input.device)
-
-
-def _masked(input: Tensor, p: float, training: bool, inplace: bool, feature: bool, alpha: bool) -> Tensor:
+def _apply(native: Callable[[Tensor, float, bool], Tensor], input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
     _check_probability(p)
-    if p == 0 or not training or input.numel() == 0:
-        return input
-    if p == 1:
-        zero = trine.zeros((), dtype=input.dtype, device=input.device)
-        return input.mul_(zero) if inplace else input * zero
-    noise = _noise_like(input, feature).bernoulli_(1 - p)
-    shift = None
-    if alpha:
-        a = 1.0 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
-        shift = noise.add(-1).mul_(_ALPHA * a).add_(_ALPHA * a * p)
-        noise.mul_(a)
-    else:
-        noise.div_(1 - p)
-    result = input.mul_(noise) if inplace else input * noise
-    return result if shift is None else result.add_(shift)
+    result = native(input, p, training)
+    return input.copy_(result) if inplace and result is not input else result
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that keeps mean and variance of SELU activations (Klambauer et al., 2017)."""
-    return _masked(input, p, training, inplace, feature=False, alpha=True)
+    return _apply(_ops.alpha_dropout, input, p, training, inplace)
 
 
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Alpha dropout of whole channels."""
-    return _masked(input, p, training, inplace, feature=True, alpha=True)
+    return _apply(_ops.feature_alpha_dropout, input, p, training, inplace)
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -98,7 +71,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
             "the 1D channel-wise dropout behavior, please switch to using dropout1d instead.",
             stacklevel=2,
         )
-    return _masked(input, p, training, inplace, feature=True, alpha=False)
+    return _apply(_ops.feature_dropout, input, p, training, inplace)
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -117,7 +90,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 def _unbatched(input: Tensor, batched_dim: int, p: float, training: bool, inplace: bool) -> Tensor:
     if input.dim() == batched_dim:
-        return _masked(input, p, training, inplace, feature=True, alpha=False)
+        return _apply(_ops.feature_dropout, input, p, training, inplace)
     batch = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    result = _masked(batch, p, training, inplace, feature=True, alpha=False)
+    result = _apply(_ops.feature_dropout, batch, p, training, inplace)
     return result.squeeze_(0) if inplace else result.squeeze(0)

@@ -147,12 +147,7 @@ def embedding(
     if max_norm is not None:
         with trine.no_grad():
             _renorm_rows(weight, input, max_norm, norm_type)
-    result = _ops.embedding(weight, input, padding_idx)
-    if scale_grad_by_freq and result.requires_grad:
-        flat = input.reshape(-1).long()
-        counts = trine.bincount(flat, minlength=rows)[flat].view(*input.shape, 1)
-        result.register_hook(lambda grad: grad / counts)
-    return result
+    return _ops.embedding(weight, input, padding_idx, scale_grad_by_freq)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:

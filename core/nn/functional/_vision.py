@@ -5,38 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
-import trine
 from trine import Tensor, _ops
 
 from ._pool import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 _INTERPOLATING = ("linear", "bilinear", "bicubic", "trilinear")
-
-
-def _nearest(input: Tensor, out: list[int], scales: list[float | None], offset: float) -> Tensor:
-    """Copies of the elements at `floor((position + offset) * step)` of each dimension."""
-    result = input
-    for i, size in enumerate(out):
-        dim = 2 + i
-        source = input.shape[dim]
-        scale = scales[i]
-        step = 1.0 / scale if scale is not None and scale > 0 else source / size
-        index = ((trine.arange(size, dtype=trine.float32) + offset) * step).floor().long().clamp(max=source - 1)
-        result = result.index_select(dim, index.to(input.device))
-    return result
-
-
-def _linear1d(input: Tensor, out: int, align: bool, scale: float | None) -> Tensor:
-    return _ops.upsample_bilinear2d(input.unsqueeze(-2), (1, out), align, False, None, scale).squeeze(-2)
-
-
-def _trilinear(input: Tensor, out: list[int], align: bool, scales: list[float | None]) -> Tensor:
-    n, c, d, h, w = input.shape
-    planes = _ops.upsample_bilinear2d(input.reshape(n, c * d, h, w), out[1:], align, False, scales[1], scales[2])
-    # Along the depth every pixel is a column of its own; the width of that picture does not change.
-    columns = planes.view(n, c, d, out[1] * out[2])
-    result = _ops.upsample_bilinear2d(columns, (out[0], out[1] * out[2]), align, False, scales[0], None)
-    return result.view(n, c, *out)
 
 
 def _output_size(
@@ -106,24 +79,21 @@ def interpolate(
             "Input Error: Only 3D, 4D and 5D input Tensors supported"
             f" (got {dim}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got {mode})"
         )
-    if mode == "nearest":
-        if dim == 3:
-            return _ops.upsample_nearest1d(input, out, scales[0])
-        if dim == 4:
-            return _ops.upsample_nearest2d(input, out, scales[0], scales[1])
-        return _nearest(input, out, scales, 0.0)
-    if mode == "nearest-exact":
-        return _nearest(input, out, scales, 0.5)
     if mode == "area":
         return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[dim - 3](input, out)
+    if mode == "nearest":
+        return (_ops.upsample_nearest1d, _ops.upsample_nearest2d, _ops.upsample_nearest3d)[dim - 3](input, out, *scales)
+    if mode == "nearest-exact":
+        exact = (_ops.upsample_nearest_exact1d, _ops.upsample_nearest_exact2d, _ops.upsample_nearest_exact3d)
+        return exact[dim - 3](input, out, *scales)
     if mode == "linear" and dim == 3:
-        return _linear1d(input, out[0], align, scales[0])
+        return _ops.upsample_linear1d(input, out, align, *scales)
     if mode == "bilinear" and dim == 4:
-        return _ops.upsample_bilinear2d(input, out, align, antialias, scales[0], scales[1])
+        return _ops.upsample_bilinear2d(input, out, align, antialias, *scales)
     if mode == "bicubic" and dim == 4:
-        return _ops.upsample_bicubic2d(input, out, align, antialias, scales[0], scales[1])
+        return _ops.upsample_bicubic2d(input, out, align, antialias, *scales)
     if mode == "trilinear" and dim == 5:
-        return _trilinear(input, out, align, scales)
+        return _ops.upsample_trilinear3d(input, out, align, *scales)
     if mode in _INTERPOLATING:
         needs = {"linear": "3D", "bilinear": "4D", "bicubic": "4D", "trilinear": "5D"}[mode]
         raise NotImplementedError(f"Got {dim}D input, but {mode} mode needs {needs} input")
