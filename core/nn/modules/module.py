@@ -26,11 +26,13 @@ from ._hooks import (
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
-from ._state import StateDict
+from ._state import _EXTRA_STATE_KEY_SUFFIX, StateDict, _IncompatibleKeys
 from ._traversal import Traversal
 
 __all__ = [
+    "_EXTRA_STATE_KEY_SUFFIX",
     "Module",
+    "_IncompatibleKeys",
     "register_module_backward_hook",
     "register_module_buffer_registration_hook",
     "register_module_forward_hook",
