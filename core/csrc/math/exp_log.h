@@ -143,19 +143,21 @@ struct Logarithm {
   T n;
 };
 
+// A subnormal x is multiplied by a power of two, whose exponent is taken off again on the bit patterns: a second
+// selection on the same condition would make the compiler compute both branches of all that lies between.
 TRINE_FN Logarithm<float> split(float x) {
-  bool tiny = x < 0x1p-126f;
-  int32_t i = bits(tiny ? x * 0x1p23f : x) - 0x3f3504f3;
+  float factor = x < 0x1p-126f ? 0x1p23f : 1.0f;
+  int32_t i = bits(x * factor) - 0x3f3504f3;
   float m = from_bits((i & 0x7fffff) + 0x3f3504f3);
-  return {m - 1.0f, static_cast<float>(i >> 23) - (tiny ? 23.0f : 0.0f)};
+  return {m - 1.0f, static_cast<float>((i - (bits(factor) - bits(1.0f))) >> 23)};
 }
 TRINE_FN Logarithm<double> split(double x) {
-  bool tiny = x < 0x1p-1022;
-  int64_t i = bits(tiny ? x * 0x1p52 : x) - 0x3fe6a09e667f3bcd;
+  double factor = x < 0x1p-1022 ? 0x1p52 : 1.0;
+  int64_t i = bits(x * factor) - 0x3fe6a09e667f3bcd;
   double m = from_bits((i & 0xfffffffffffff) + 0x3fe6a09e667f3bcd);
   // The exponent as a double without a 64-bit conversion, which older machines lack.
-  double n = from_bits((i >> 52) + bits(kRoundDouble)) - kRoundDouble;
-  return {m - 1.0, n - (tiny ? 52.0 : 0.0)};
+  double n = from_bits(((i - (bits(factor) - bits(1.0))) >> 52) + bits(kRoundDouble)) - kRoundDouble;
+  return {m - 1.0, n};
 }
 
 // log(1 + f) - f + f^2 / 2 on the interval of split().
