@@ -125,11 +125,10 @@ def install() -> None:
 def _explain(error: BaseException) -> None:
     """Say in an error about a missing name which one it is and that Trine lacks it."""
     if isinstance(error, AttributeError):
-        owner, name = getattr(error, "obj", None), getattr(error, "name", None)
-        if isinstance(owner, types.ModuleType) and name and owner.__name__.split(".")[0] == "trine":
-            full = f"{torch_name(owner.__name__)}.{name}"
-            if "Trine" not in str(error):
-                error.args = (f"module {torch_name(owner.__name__)!r} has no attribute {name!r}: Trine does not have {full}",)
+        found = re.fullmatch(r"module '(trine[\w.]*)' has no attribute '(\w+)'", str(error))
+        if found:
+            module = torch_name(found[1])
+            error.args = (f"module {module!r} has no attribute {found[2]!r}: Trine does not have {module}.{found[2]}",)
     elif isinstance(error, ImportError) and not isinstance(error, ModuleNotFoundError):
         found = re.match(r"cannot import name '([^']+)' from '(trine[\w.]*)'", error.msg or "")
         if found:
