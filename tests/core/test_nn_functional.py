@@ -127,6 +127,19 @@ def test_adaptive_pools_cover_the_input(dims):
     np.testing.assert_array_equal(found, array(top).reshape(2, 3, -1))
 
 
+def test_unfold_lists_blocks_and_fold_is_its_adjoint():
+    x = numbers(2, 3, 6, 5)
+    columns = F.unfold(tensor(x), (3, 2), padding=(1, 0), stride=2)
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (0, 0)))
+    blocks = [padded[:, :, i : i + 3, j : j + 2].reshape(2, -1) for i in (0, 2, 4) for j in (0, 2)]
+    close(columns, np.stack(blocks, -1))
+    y = numbers(*columns.shape, seed=1)
+    back = F.fold(tensor(y), (6, 5), (3, 2), padding=(1, 0), stride=2)
+    np.testing.assert_allclose((array(columns) * y).sum(), (array(back) * x).sum(), rtol=1e-4)
+    with pytest.raises(RuntimeError, match="expected size of input's dimension 2 to match"):
+        F.fold(trine.zeros(1, 6, 7), (6, 5), (3, 2))
+
+
 def test_max_unpool_puts_maxima_back():
     x = trine.arange(16.0).view(1, 1, 4, 4)
     values, where = F.max_pool2d(x, 2, return_indices=True)

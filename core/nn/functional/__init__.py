@@ -42,6 +42,7 @@ from ._activation import (
 from ._attention import multi_head_attention_forward, scaled_dot_product_attention
 from ._distance import cosine_similarity, pairwise_distance, pdist
 from ._dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
+from ._fold import fold, unfold
 from ._linear import (
     bilinear,
     conv1d,
