@@ -4,7 +4,7 @@
 >>> from trine.vision import io, models, transforms
 >>> picture = io.decode_png(io.encode_png(trine.zeros(3, 4, 5, dtype=trine.uint8)))
 >>> picture.shape
-trine.Size([3, 4, 5])
+torch.Size([3, 4, 5])
 """
 
 from trine.vision import datasets, io, models, ops, transforms, utils

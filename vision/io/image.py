@@ -134,7 +134,7 @@ def decode_jpeg(
     >>> import trine
     >>> from trine.vision.io import decode_jpeg, encode_jpeg
     >>> decode_jpeg(encode_jpeg(trine.zeros(1, 8, 9, dtype=trine.uint8)), mode="RGB").shape
-    trine.Size([3, 8, 9])
+    torch.Size([3, 8, 9])
     """
     if isinstance(input, (list, tuple)):
         return [decode_jpeg(item, mode, device, apply_exif_orientation) for item in input]

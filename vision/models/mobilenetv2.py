@@ -94,7 +94,7 @@ class MobileNetV2(nn.Module):
     >>> import trine
     >>> from trine.vision.models import MobileNetV2
     >>> MobileNetV2(num_classes=10, width_mult=0.25)(trine.zeros(2, 3, 32, 32)).shape
-    trine.Size([2, 10])
+    torch.Size([2, 10])
     """
 
     def __init__(

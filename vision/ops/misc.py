@@ -77,5 +77,5 @@ class Conv2dNormActivation(ConvNormActivation):
     >>> import trine
     >>> from trine.vision.ops import Conv2dNormActivation
     >>> Conv2dNormActivation(3, 8, stride=2)(trine.zeros(1, 3, 16, 16)).shape
-    trine.Size([1, 8, 8, 8])
+    torch.Size([1, 8, 8, 8])
     """

@@ -18,7 +18,7 @@ class Compose:
     >>> from trine.vision import transforms as T
     >>> prepare = T.Compose([T.Resize(8), T.CenterCrop(4), T.ConvertImageDtype(trine.float32)])
     >>> prepare(trine.zeros(3, 16, 20, dtype=trine.uint8)).shape
-    trine.Size([3, 4, 4])
+    torch.Size([3, 4, 4])
     """
 
     def __init__(self, transforms: Sequence[Callable]) -> None:

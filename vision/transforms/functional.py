@@ -78,7 +78,7 @@ def resize(
     >>> import trine
     >>> from trine.vision.transforms.functional import resize
     >>> resize(trine.zeros(3, 480, 640, dtype=trine.uint8), 240).shape
-    trine.Size([3, 240, 320])
+    torch.Size([3, 240, 320])
     """
     expect_image("resize", img)
     mode = as_mode("resize", interpolation)

@@ -40,7 +40,7 @@ def make_grid(
     >>> import trine
     >>> from trine.vision.utils import make_grid
     >>> make_grid(trine.zeros(10, 3, 8, 8), nrow=5).shape
-    trine.Size([3, 22, 52])
+    torch.Size([3, 22, 52])
     """
     if isinstance(tensor, list) and all(isinstance(item, Tensor) for item in tensor):
         tensor = trine.stack(tensor, dim=0)
