@@ -84,17 +84,26 @@ def _normal_cdf(x: float) -> float:
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
-def _erfinv(y: Tensor) -> Tensor:
-    """Inverse of the error function in float64: Winitzki's approximation, refined by Newton's method."""
-    y = y.double()
-    log = (1 - y * y).log()
-    a = 0.147
-    half = 2 / (math.pi * a) + log / 2
-    x = y.sign() * ((half * half - log / a).sqrt() - half).sqrt()
-    for _ in range(3):
-        x = x - (x.erf() - y) * (math.sqrt(math.pi) / 2) * (x * x).exp()
-    # The limits -1 and 1 belong to infinity, where the steps give NaN.
-    return trine.where(y.abs() == 1, y * math.inf, x)
+def _redraw_normal(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Generator | None) -> None:
+    """Draw normal numbers, and again where they fell outside of `[a, b]`."""
+    low, high = tensor.new_tensor(a).item(), tensor.new_tensor(b).item()
+    tensor.normal_(mean, std, generator=generator)
+    while bool((outside := (tensor < low) | (tensor > high)).any()):
+        # Every round draws a whole tensor: the stream that PyTorch uses up.
+        fresh = trine.empty_like(tensor).normal_(mean, std, generator=generator)
+        tensor.copy_(trine.where(outside, fresh, tensor))
+
+
+def _accept_uniform(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Generator | None) -> None:
+    """Draw uniform numbers of `[a, b]` and accept each with the normal density relative to its peak there."""
+    log_peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    pending = trine.ones(tensor.shape, dtype=trine.bool, device=tensor.device)
+    while bool(pending.any()):
+        drawn = trine.empty_like(tensor).uniform_(a, b, generator=generator)
+        log_density = ((drawn - mean) / std).pow(2) * -0.5 - log_peak
+        rejected = trine.empty_like(tensor).uniform_(generator=generator).log() > log_density
+        tensor.copy_(trine.where(pending, drawn, tensor))
+        pending &= rejected
 
 
 def trunc_normal_(
@@ -105,17 +114,19 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Normal numbers within `[a, b]`: uniform numbers mapped by the inverse distribution function."""
+    """Normal numbers of the given mean and standard deviation within `[a, b]`, by rejection."""
+    if tensor.is_meta or tensor.numel() == 0:
+        return tensor
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
             stacklevel=2,
         )
-    low, high = _normal_cdf((a - mean) / std), _normal_cdf((b - mean) / std)
+    inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
     with trine.no_grad():
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.copy_(_erfinv(tensor)).mul_(std * math.sqrt(2.0)).add_(mean)
-        return tensor.clamp_(min=a, max=b)
+        # Where normal numbers seldom fall inside, uniform ones are accepted more often.
+        (_redraw_normal if inside > 0.3 else _accept_uniform)(tensor, mean, std, a, b, generator)
+    return tensor
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:

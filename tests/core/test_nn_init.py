@@ -70,6 +70,16 @@ FUNCTIONS = {
         [1.08964884, -0.20748557, -1.54063678, 0.4019416, -0.76687312, -0.98895627],
         -2.221542,
     ),
+    "trunc_normal_": (
+        init.trunc_normal_,
+        [1.54099607, -0.2934289, -1.07118738, 0.56843126, -1.08452237, -1.39859545],
+        -2.034134,
+    ),
+    "orthogonal_": (
+        init.orthogonal_,
+        [0.8862803, -0.02916987, 0.2586619, 0.32692456, -0.66290218, -0.44125575],
+        -0.658899,
+    ),
     "normal_": (
         lambda t: init.normal_(t, 1.0, 2.0),
         [4.08199215, 0.41314217, -3.35757875, 2.13686252, -1.16904473, -1.79719079],
@@ -85,7 +95,7 @@ FUNCTIONS = {
 
 def check(tensor, first, total):
     values = tensor.detach().numpy().astype(np.float64).ravel()
-    np.testing.assert_allclose(values[: len(first)], first, rtol=2e-6, atol=2e-8)
+    np.testing.assert_allclose(values[: len(first)], first, rtol=2e-6, atol=2e-7)
     np.testing.assert_allclose(values.sum(), total, atol=2e-6)
 
 
@@ -130,6 +140,8 @@ def test_truncated_normal_stays_inside_its_limits():
     values = init.trunc_normal_(trine.empty(5000), mean=1.0, std=2.0, a=-1.0, b=3.0).numpy()
     assert values.min() >= -1 and values.max() <= 3
     assert abs(values.mean() - 1) < 0.1
+    narrow = init.trunc_normal_(trine.empty(5000), std=1.0, a=0.0, b=0.1).numpy()
+    assert narrow.min() >= 0 and narrow.max() <= 0.1 and abs(narrow.mean() - 0.05) < 0.005
 
 
 def test_orthogonal_rows_are_orthonormal():
