@@ -7,6 +7,7 @@
 #include "cpu/convert.h"
 #include "cpu/dense.h"
 #include "cpu/gemm.h"
+#include "cpu/gemm_amx.h"
 #include "cpu/onednn.h"
 #include "cpu/scratch.h"
 #include "trine/kernels.h"
@@ -15,6 +16,7 @@ namespace trine::cpu {
 
 TRINE_ISA_TABLE(gemm_float);
 TRINE_ISA_TABLE(gemm_double);
+TRINE_ISA_TABLE(gemm_amx);
 
 namespace {
 
@@ -132,6 +134,12 @@ void multiply_widened(const Product& p) {
   }
 }
 
+// Transposed B, as layers have it, is where our packing beats oneDNN's reorder.
+bool multiply_tiles(const Product& p) {
+  if (p.dtype != DType::BFloat16 || p.batch != 1 || p.a.col != 1 || p.b.row != 1 || p.m < 16 || p.n < 16 || p.k < 32) return false;
+  return gemm_amx(GemmBFloat16{p.m, p.n, p.k, at<uint16_t>(p.a, 0), p.a.row, at<uint16_t>(p.b, 0), p.b.row, p.b.col, static_cast<uint16_t*>(p.c), p.n, static_cast<const uint16_t*>(p.bias)});
+}
+
 Strided strided(const Tensor& t) {
   int64_t d = t.dim();
   return {t.data(), d > 2 ? t.strides()[d - 3] : 0, t.strides()[d - 2], t.strides()[d - 1]};
@@ -164,6 +172,7 @@ void multiply(const Product& given) {
     case DType::ComplexDouble: return multiply_complex<double>(p);
     case DType::Half:
     case DType::BFloat16: {
+      if (multiply_tiles(p)) return;
       MatmulOperands o{p.batch, p.m, p.n, p.k, p.a.data, p.a.batch, p.a.row, p.a.col, p.b.data, p.b.batch, p.b.row, p.b.col, p.c, p.bias, p.dtype};
       bool regular = p.k > 0 && blas_layout(p.a, p.m, p.k) && blas_layout(p.b, p.k, p.n);
       if (!regular || !onednn_matmul(o)) multiply_widened(p);
