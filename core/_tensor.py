@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -10,7 +11,9 @@ from trine import _C, _ops
 from . import functional as _functional
 from ._hooks import TensorHookHandle
 from ._utils import _rebuild_from_type, _rebuild_meta_tensor, _rebuild_tensor
-from .overrides import default_torch_function, overridable
+from .autograd._run import backward as _run_backward
+from .autograd.grad_mode import no_grad
+from .overrides import default_torch_function
 
 __all__ = ["Tensor"]
 
@@ -25,7 +28,15 @@ def _method(function: Callable) -> Callable:
 
 
 def _overridable_method(function: Callable) -> Callable:
-    return _method(overridable(function))
+    """The same for a method that subclasses may override by ``__torch_function__``."""
+
+    @functools.wraps(function)
+    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if type(self) is not Tensor and _C._has_torch_function(self):
+            return _C._handle_torch_function(call, (self,), (self, *args), kwargs)
+        return function(self, *args, **kwargs)
+
+    return _method(call)
 
 
 # ---- gradients ------------------------------------------------------------------------------------------------------
@@ -44,9 +55,7 @@ def backward(
     >>> x.grad
     tensor(6.)
     """
-    from .autograd import backward as run
-
-    run(self, gradient, retain_graph, create_graph, inputs=inputs)
+    _run_backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 @_overridable_method
@@ -119,7 +128,7 @@ def __deepcopy__(self: Tensor, memo: dict) -> Tensor:
         )
     if id(self) in memo:
         return memo[id(self)]
-    with _no_grad():
+    with no_grad():
         if self.is_meta:
             result = _ops.empty_strided(self.size(), self.stride(), dtype=self.dtype, device="meta")
         else:
@@ -217,7 +226,7 @@ def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
 
 @_overridable_method
 def __array_wrap__(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
-    return _C.from_numpy(array.astype("uint8") if array.dtype == bool and array.ndim == 0 else array)
+    return _C.from_numpy(array)
 
 
 # NumPy lets tensors answer `array + tensor`.
@@ -373,7 +382,7 @@ def share_memory_(self: Tensor) -> Tensor:
     from . import _shared_memory
 
     if not self.is_shared():
-        with _no_grad():
+        with no_grad():
             self.set_(_shared_memory.share(self.untyped_storage()), self.storage_offset(), self.size(), self.stride())
     return self
 
@@ -402,7 +411,7 @@ def _flat(t: Tensor) -> Iterator[Any]:
 
 
 def _store(t: Tensor, values: list) -> Tensor:
-    with _no_grad():
+    with no_grad():
         return t.copy_(_C.tensor(values, dtype=t.dtype).reshape(t.shape))
 
 
@@ -424,9 +433,3 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable) -> Tensor:
 
 # ---- subclasses -----------------------------------------------------------------------------------------------------
 Tensor.__torch_function__ = classmethod(default_torch_function)
-
-
-def _no_grad() -> Any:
-    from .autograd.grad_mode import no_grad
-
-    return no_grad()

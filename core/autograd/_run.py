@@ -16,7 +16,7 @@ def _tuple(tensors: object) -> tuple:
 
 
 def _first_gradient(out: Tensor, given: Tensor | None, number: int) -> Tensor | None:
-    """The gradient that enters at ``out``: the given one, checked, or 1 for a real scalar."""
+    """The gradient that enters at ``out``: the given one, checked, or None for a real scalar, which stands for 1."""
     if given is None:
         if not out.requires_grad:
             return None
@@ -24,7 +24,7 @@ def _first_gradient(out: Tensor, given: Tensor | None, number: int) -> Tensor | 
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
         if not out.dtype.is_floating_point:
             raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {out.dtype}")
-        return _C.ops["ones_like"](out)
+        return None  # the engine starts with 1 there
     if not isinstance(given, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(given).__name__}")
     if given.shape != out.shape:

@@ -10,6 +10,7 @@
 #include "jpeg_codec.h"
 #include "png_codec.h"
 #include "resize.h"
+#include "trine_build.h"
 
 namespace {
 
@@ -219,8 +220,15 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+// Which build this is: the package compares it with the core's.
+int add_stamp(PyObject* self) {
+  if (PyModule_AddStringConstant(self, "__version__", TRINE_VERSION) < 0) return -1;
+  return PyModule_AddStringConstant(self, "_build_stamp", TRINE_BUILD_STAMP);
+}
+PyModuleDef_Slot slots[] = {{Py_mod_exec, reinterpret_cast<void*>(add_stamp)}, {0, nullptr}};
+
 PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "_C", "Native codecs and resampling of trine.vision.", 0, methods, nullptr, nullptr, nullptr, nullptr,
+    PyModuleDef_HEAD_INIT, "_C", "Native codecs and resampling of trine.vision.", 0, methods, slots, nullptr, nullptr, nullptr,
 };
 
 }  // namespace
