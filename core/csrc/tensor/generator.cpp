@@ -125,7 +125,6 @@ Ptr<Generator> Generator::clone() const {
 }
 
 void Generator::manual_seed(uint64_t seed) {
-  std::lock_guard lock(mutex_);
   initial_seed_ = seed;
   mt_ = Mt19937(seed);
   philox_ = Philox{seed, 0};
@@ -152,7 +151,6 @@ double Generator::normal_double() {
 }
 
 Tensor Generator::get_state() const {
-  std::lock_guard lock(mutex_);
   if (engine_ == Engine::Philox) {
     PhiloxState s{philox_.key, philox_.position};
     Tensor out = empty(Dims{static_cast<int64_t>(sizeof s)}, DType::UInt8);
@@ -180,7 +178,6 @@ void Generator::set_state(const Tensor& state) {
   bool legacy = engine_ == Engine::Mt19937 && state.numel() == static_cast<int64_t>(offsetof(TorchState, next_float_normal));
   TRINE_CHECK(state.is_contiguous() && (state.numel() == want || legacy), "set_state: the state of the engine '", engine_name(), "' has ", want,
               " contiguous bytes, got a tensor of size ", state.sizes());
-  std::lock_guard lock(mutex_);
   if (engine_ == Engine::Philox) {
     PhiloxState s;
     std::memcpy(&s, state.data(), sizeof s);

@@ -57,6 +57,9 @@ class Generator final : public RefCounted {
   std::string_view engine_name() const { return engine_ == Engine::Philox ? "philox" : "mt19937"; }
   Device device() const { return device_; }
 
+  // To be held around all that follows: an operator holds it for as long as it draws.
+  std::mutex& mutex() const { return mutex_; }
+
   void manual_seed(uint64_t seed);
   uint64_t seed();  // a fresh seed from the operating system; returns it
   uint64_t initial_seed() const { return initial_seed_; }
@@ -64,9 +67,6 @@ class Generator final : public RefCounted {
   // A uint8 tensor: 5056 bytes in PyTorch's layout for MT19937; seed and position, 16 bytes, for Philox.
   Tensor get_state() const;
   void set_state(const Tensor& state);
-
-  // Held by an operator for as long as it draws. The functions below do not lock.
-  std::mutex& mutex() const { return mutex_; }
 
   void fill(uint32_t* out, int64_t n) { engine_ == Engine::Mt19937 ? mt_.fill(out, n) : philox_.fill(out, n); }
   uint32_t random() {
