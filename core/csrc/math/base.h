@@ -46,6 +46,10 @@ TRINE_FN common_t<A, B> where(C condition, A a, B b) {
   return condition ? static_cast<common_t<A, B>>(a) : static_cast<common_t<A, B>>(b);
 }
 
+// && and || would be branches.
+TRINE_FN bool both(bool a, bool b) { return a & b; }
+TRINE_FN bool either(bool a, bool b) { return a | b; }
+
 TRINE_FN float fabs(float x) { return __builtin_fabsf(x); }
 TRINE_FN double fabs(double x) { return __builtin_fabs(x); }
 TRINE_FN float copysign(float x, float y) { return __builtin_copysignf(x, y); }

@@ -70,8 +70,8 @@ TRINE_COMPLEX(float)
 TRINE_COMPLEX(double)
 #undef TRINE_COMPLEX
 
-TRINE_FN float angle(float x) { return x != x ? x : (signbit(x) & (x != 0.0f) ? 0x1.921fb6p1f : 0.0f); }
-TRINE_FN double angle(double x) { return x != x ? x : (signbit(x) & (x != 0.0) ? 0x1.921fb54442d18p1 : 0.0); }
+TRINE_FN float angle(float x) { return x != x ? x : (both(signbit(x), x != 0.0f) ? 0x1.921fb6p1f : 0.0f); }
+TRINE_FN double angle(double x) { return x != x ? x : (both(signbit(x), x != 0.0) ? 0x1.921fb54442d18p1 : 0.0); }
 
 // a + w (b - a), from whichever end is nearer, so that w = 1 gives b.
 template <class T, class W>

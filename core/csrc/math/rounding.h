@@ -53,13 +53,13 @@ template <class A, class B>
 TRINE_FN common_t<A, B> fmax(A a_, B b_) {
   using T = common_t<A, B>;
   T a = static_cast<T>(a_), b = static_cast<T>(b_);
-  return (b != b) | (a > b) ? a : b;
+  return either(b != b, a > b) ? a : b;
 }
 template <class A, class B>
 TRINE_FN common_t<A, B> fmin(A a_, B b_) {
   using T = common_t<A, B>;
   T a = static_cast<T>(a_), b = static_cast<T>(b_);
-  return (b != b) | (a < b) ? a : b;
+  return either(b != b, a < b) ? a : b;
 }
 template <class T, class L, class H>
 TRINE_FN T clamp(T x, L lo, H hi) {
@@ -113,14 +113,14 @@ TRINE_FN bool opposite_signs(T a, T b) {
 
 template <class T>
 TRINE_FN T with_sign_of_divisor(T r, T y) {
-  return (r != T(0)) & opposite_signs(r, y) ? static_cast<T>(r + y) : r;
+  return both(r != T(0), opposite_signs(r, y)) ? static_cast<T>(r + y) : r;
 }
 
 // floor(x / y) from the remainder r = fmod(x, y): x / y itself may round up to the next integer.
 template <class T>
 TRINE_FN T floored_quotient(T x, T y, T r) {
   T q = (x - r) / y;
-  q = (r != T(0)) & opposite_signs(r, y) ? q - T(1) : q;
+  q = both(r != T(0), opposite_signs(r, y)) ? q - T(1) : q;
   T down = floor(q);
   T nearest = q - down > T(0.5) ? down + T(1) : down;
   T result = q != T(0) ? nearest : copysign(T(0), x / y);
@@ -151,7 +151,7 @@ TRINE_FN T divide_floor(T x, T y) {
     return detail::floored_quotient(x, y, fmod(x, y));
   } else {
     T q = divide_trunc(x, y), r = fmod(x, y);
-    return (r != T(0)) & detail::opposite_signs(r, y) ? static_cast<T>(q - T(1)) : q;
+    return both(r != T(0), detail::opposite_signs(r, y)) ? static_cast<T>(q - T(1)) : q;
   }
 }
 
@@ -170,7 +170,7 @@ TRINE_FN T nextafter(T x, T y) {
 TRINE_FN float hypot(float x, float y) {
   double a = static_cast<double>(x), b = static_cast<double>(y);
   float r = static_cast<float>(__builtin_sqrt(a * a + b * b));
-  return (fabs(x) == infinity<float>) | (fabs(y) == infinity<float>) ? infinity<float> : r;
+  return either(fabs(x) == infinity<float>, fabs(y) == infinity<float>) ? infinity<float> : r;
 }
 TRINE_FN double hypot(double x, double y) {
   double a = fabs(x), b = fabs(y);
@@ -182,8 +182,8 @@ TRINE_FN double hypot(double x, double y) {
   double l = large * down, s = small * down;
   double ll = l * l;
   double r = __builtin_sqrt(ll + fmadd(s, s, product_error(l, l, ll))) * up;
-  r = (a != a) | (b != b) ? nan<double> : r;
-  return (a == infinity<double>) | (b == infinity<double>) ? infinity<double> : r;
+  r = either(a != a, b != b) ? nan<double> : r;
+  return either(a == infinity<double>, b == infinity<double>) ? infinity<double> : r;
 }
 
 // Shifts by a negative count or the whole width give what an endless shift would.

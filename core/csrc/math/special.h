@@ -99,17 +99,17 @@ namespace detail {
 template <class T>
 TRINE_FN bool is_odd_integer(T y) {
   T half = y * T(0.5);
-  return (trunc(y) == y) & (trunc(half) != half);
+  return both(trunc(y) == y, trunc(half) != half);
 }
 
 template <class T>
 TRINE_FN T pow_domain(T x, T y, T magnitude) {
   bool odd = is_odd_integer(y);
-  T result = (x < T(0)) & (trunc(y) != y) & (fabs(x) != infinity<T>) ? nan<T> : magnitude;
-  result = signbit(x) & odd ? -magnitude : result;
-  result = (x != x) | (y != y) ? nan<T> : result;
-  result = (fabs(x) == T(1)) & (fabs(y) == infinity<T>) ? T(1) : result;
-  return (x == T(1)) | (y == T(0)) ? T(1) : result;
+  T result = both(x < T(0), both(trunc(y) != y, fabs(x) != infinity<T>)) ? nan<T> : magnitude;
+  result = both(signbit(x), odd) ? -magnitude : result;
+  result = either(x != x, y != y) ? nan<T> : result;
+  result = both(fabs(x) == T(1), fabs(y) == infinity<T>) ? T(1) : result;
+  return either(x == T(1), y == T(0)) ? T(1) : result;
 }
 
 }  // namespace detail

@@ -210,13 +210,13 @@ TRINE_FN double first_quadrant_angle(double y, double x) {
   double half = large > 1.0 ? 0.5 : 1.0;
   small *= half;
   large *= half;
-  bool turned = (small > 0x1.a827999fcef32p-2 * large) & !equal;
+  bool turned = both(small > 0x1.a827999fcef32p-2 * large, !equal);
   double numerator = turned ? small - large : small;
   double denominator = turned ? small + large : large;
   double t = numerator / denominator;
-  t = equal | (large == 0.0) ? 0.0 : t;
+  t = either(equal, large == 0.0) ? 0.0 : t;
   double angle = detail::atan_small(t);
-  bool quarter = turned | (equal & (large != 0.0));
+  bool quarter = either(turned, both(equal, large != 0.0));
   // In eighths of a turn: base + sign * angle.
   double high = (quarter ? 0x1.921fb54442d18p-1 : 0.0), low = (quarter ? 0x1.1a62633145c07p-55 : 0.0);
   double sign = steep ? -1.0 : 1.0;
@@ -247,7 +247,7 @@ TRINE_FN T atan2(T y, T x) {
   T angle = first_quadrant_angle(fabs(y), fabs(x));
   angle = signbit(x) ? T(2) * detail::HalfPi<T>::high - (angle - T(2) * detail::HalfPi<T>::low) : angle;
   angle = copysign(angle, y);
-  return (x != x) | (y != y) ? nan<T> : angle;
+  return either(x != x, y != y) ? nan<T> : angle;
 }
 
 }  // namespace trine::math
