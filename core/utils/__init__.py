@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-__all__ = ["data", "dlpack"]
+__all__ = ["data", "dlpack", "hooks"]
 
 
 def __getattr__(name: str) -> Any:
