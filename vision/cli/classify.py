@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import trine
-from trine import nn
+from trine import Tensor, nn
 from trine.vision.cli.annotate import annotated
 from trine.vision.cli.progress import Progress
 from trine.vision.cli.report import write_report
-from trine.vision.cli.results import Result, table
+from trine.vision.cli.results import Result, Unreadable, table
 from trine.vision.cli.samples import sample_photographs
 from trine.vision.io import read_image, write_jpeg
 from trine.vision.models import MobileNet_V2_Weights, mobilenet_v2
@@ -51,10 +51,10 @@ def expand(paths: list[Path]) -> list[Path]:
 
 
 @contextmanager
-def _timed(result: Result, part: str) -> Iterator[None]:
+def _timed(milliseconds: dict[str, float], part: str) -> Iterator[None]:
     start = time.perf_counter()
     yield
-    result.milliseconds[part] = 1000 * (time.perf_counter() - start)
+    milliseconds[part] = 1000 * (time.perf_counter() - start)
 
 
 def _seen(height: int, width: int, resize_size: int, crop_size: int) -> tuple[int, int, int, int]:
@@ -64,64 +64,64 @@ def _seen(height: int, width: int, resize_size: int, crop_size: int) -> tuple[in
     return int(left), int(top), max(int(left + side), 1) - 1, max(int(top + side), 1) - 1
 
 
-def classify_picture(path: Path, model: nn.Module, weights: MobileNet_V2_Weights, top: int) -> Result:
-    """Read one picture and name what is in it; a file that cannot be read becomes a result with an ``error``."""
-    result = Result(path)
+def classify_picture(path: Path, model: nn.Module, weights: MobileNet_V2_Weights, top: int) -> Result | Unreadable:
+    """Read one picture and name what is in it."""
+    milliseconds: dict[str, float] = {}
     try:
-        with _timed(result, "decode"):
-            result.picture = read_image(path, "RGB", apply_exif_orientation=True)
-        if result.picture.dtype != trine.uint8:  # 16-bit samples
-            result.picture = (result.picture // 257).to(trine.uint8)
+        with _timed(milliseconds, "decode"):
+            picture = read_image(path, "RGB", apply_exif_orientation=True)
     except (OSError, RuntimeError, MemoryError) as error:
-        result.error = str(error)
-        return result
+        return Unreadable(path, str(error))
+    if picture.dtype != trine.uint8:  # 16-bit samples
+        picture = (picture // 257).to(trine.uint8)
     prepare = weights.transforms()
     with trine.inference_mode():
-        with _timed(result, "prepare"):
-            batch = prepare(result.picture).unsqueeze(0)  # (1, 3, 224, 224)
-        with _timed(result, "network"):
+        with _timed(milliseconds, "prepare"):
+            batch = prepare(picture).unsqueeze(0)  # (1, 3, 224, 224)
+        with _timed(milliseconds, "network"):
             probabilities = model(batch).softmax(dim=1)[0]
         values, indices = probabilities.topk(top)
     categories = weights.meta["categories"]
-    result.labels = [(categories[i], p) for i, p in zip(indices.tolist(), values.tolist(), strict=True)]
-    result.seen = _seen(*result.picture.shape[-2:], prepare.resize_size[0], prepare.crop_size[0])
-    return result
+    labels = [(categories[i], p) for i, p in zip(indices.tolist(), values.tolist(), strict=True)]
+    height, width = picture.shape[-2:]
+    return Result(path, picture, labels, _seen(height, width, prepare.resize_size[0], prepare.crop_size[0]), milliseconds)
 
 
 def classify(pictures: list[Path], output: Path, top: int) -> int:
     """Run the command; returns the exit status."""
-    if not pictures:
-        pictures = sample_photographs()
-    files = expand(pictures)
+    files = expand(pictures or sample_photographs())
     if not files:
         print("classify: no pictures in the folders given", file=sys.stderr)
         return 2
-    weights = MobileNet_V2_Weights.DEFAULT
+    weights = MobileNet_V2_Weights.IMAGENET1K_V1
     model = mobilenet_v2(weights=weights).eval()
     with trine.inference_mode():
         model(trine.zeros(1, 3, 224, 224))  # prepares the kernels, so that the first picture's time is like the others'
 
     output.mkdir(parents=True, exist_ok=True)
-    results, drawn, names = [], [], set()
+    results: list[Result] = []
+    skipped: list[Unreadable] = []
+    drawn: list[Tensor] = []
+    names: set[str] = set()
     with Progress(len(files), "pictures") as progress:
         for path in files:
             progress.step(path.name)
             result = classify_picture(path, model, weights, top)
-            results.append(result)
-            if result.error is not None:
-                progress.note(f"skipped {path}: {result.error}")
+            if isinstance(result, Unreadable):
+                skipped.append(result)
+                progress.note(f"skipped {path}: {result.reason}")
                 continue
+            results.append(result)
             drawn.append(annotated(result))
             write_jpeg(drawn[-1], output / _free_name(path, names), quality=90)
-    readable = [result for result in results if result.error is None]
-    if readable:
+    if results:
         print(table(results))
     report = output / "report.html"
-    write_report(report, "MobileNetV2 with ImageNet weights, on Trine", results, drawn)
-    print(f"\n{len(readable)} of {len(results)} pictures; report: {report}, annotated pictures beside it")
-    if not readable:
+    write_report(report, "MobileNetV2 with ImageNet weights, on Trine", results, drawn, skipped)
+    print(f"\n{len(results)} of {len(files)} pictures; report: {report}, annotated pictures beside it")
+    if not results:
         return 2
-    return 0 if len(readable) == len(results) else 1
+    return 1 if skipped else 0
 
 
 def _free_name(path: Path, taken: set[str]) -> str:

@@ -7,7 +7,8 @@ import html
 from pathlib import Path
 
 from trine import Tensor
-from trine.vision.cli.results import Result
+from trine.vision._buffers import buffer_of
+from trine.vision.cli.results import Result, Unreadable
 from trine.vision.io import encode_jpeg
 from trine.vision.transforms import functional as F
 
@@ -35,7 +36,8 @@ def embedded(picture: Tensor) -> str:
     """A ``data:`` address of the picture as JPEG, made smaller if it is large."""
     if max(picture.shape[-2:]) > _WIDEST:
         picture = F.resize(picture, None, max_size=_WIDEST)
-    data = bytes(encode_jpeg(picture, quality=85).tolist())
+    file = encode_jpeg(picture, quality=85)
+    data = bytes(buffer_of(file))
     return "data:image/jpeg;base64," + base64.b64encode(data).decode("ascii")
 
 
@@ -55,20 +57,17 @@ def _figure(result: Result, drawn: Tensor) -> str:
     )
 
 
-def write_report(path: Path, model: str, results: list[Result], drawn: list[Tensor]) -> None:
-    """Write the report on ``results``; ``drawn`` are the annotated pictures of the readable ones."""
-    readable = [result for result in results if result.error is None]
-    figures = "\n".join(_figure(result, picture) for result, picture in zip(readable, drawn, strict=True))
+def write_report(path: Path, model: str, results: list[Result], drawn: list[Tensor], skipped: list[Unreadable]) -> None:
+    """Write the report on ``results``, of which ``drawn`` are the annotated pictures, and on ``skipped`` files."""
+    figures = "\n".join(_figure(result, picture) for result, picture in zip(results, drawn, strict=True))
     unreadable = "\n".join(
-        f'<p class="unreadable"><strong>{html.escape(str(result.path))}</strong>: {html.escape(result.error)}</p>'
-        for result in results
-        if result.error is not None
+        f'<p class="unreadable"><strong>{html.escape(str(file.path))}</strong>: {html.escape(file.reason)}</p>' for file in skipped
     )
     page = f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>What is in these pictures</title><style>{_STYLE}</style></head>
 <body><h1>What is in these pictures</h1>
-<p class="note">{html.escape(model)}: {len(readable)} of {len(results)} pictures. The frame shows the part that the
+<p class="note">{html.escape(model)}: {len(results)} of {len(results) + len(skipped)} pictures. The frame shows the part that the
 network looked at.</p>
 {unreadable}
 <main>

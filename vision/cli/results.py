@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from trine import Tensor
@@ -10,14 +10,13 @@ from trine import Tensor
 
 @dataclass
 class Result:
-    """One picture: what the network says, how long each part took in milliseconds, or why it could not be read."""
+    """One picture: what the network says, and how long each part took in milliseconds."""
 
     path: Path
-    picture: Tensor | None = None  # uint8 (3, height, width)
-    labels: list[tuple[str, float]] = field(default_factory=list)  # name and probability, most probable first
-    seen: tuple[int, int, int, int] | None = None  # left, top, right, bottom of what the network looked at
-    milliseconds: dict[str, float] = field(default_factory=dict)
-    error: str | None = None
+    picture: Tensor  # uint8 (3, height, width)
+    labels: list[tuple[str, float]]  # name and probability, most probable first
+    seen: tuple[int, int, int, int]  # left, top, right, bottom of what the network looked at
+    milliseconds: dict[str, float]
 
     @property
     def total_milliseconds(self) -> float:
@@ -25,12 +24,18 @@ class Result:
         return sum(self.milliseconds.values())
 
 
+@dataclass
+class Unreadable:
+    """A file that could not be read, and why."""
+
+    path: Path
+    reason: str
+
+
 def table(results: list[Result]) -> str:
-    """The readable pictures as lines of text: picture, labels with probabilities, milliseconds."""
-    rows = [("picture", "size", "what is in it", "decode", "prepare", "network", "ms")]
+    """Results as lines of text: picture, labels with probabilities, milliseconds."""
+    rows: list[tuple[str, ...]] = [("picture", "size", "what is in it", "decode", "prepare", "network", "ms")]
     for result in results:
-        if result.error is not None:
-            continue
         height, width = result.picture.shape[-2:]
         times = [f"{result.milliseconds[part]:.1f}" for part in ("decode", "prepare", "network")]
         for i, (name, probability) in enumerate(result.labels):

@@ -42,8 +42,6 @@ class MNIST(VisionDataset):
         ValueError: if a file is damaged.
     """
 
-    system_folder: Path | None = None
-    debian_package: str | None = None
     classes = [
         "0 - zero",
         "1 - one",
@@ -67,17 +65,17 @@ class MNIST(VisionDataset):
     ) -> None:
         super().__init__(root, transform=transform, target_transform=target_transform)
         self.train = train
-        paths = [self._find(name) for name in _FILES[train]]
-        if download and None in paths:
-            self._download([name for name, path in zip(_FILES[train], paths, strict=True) if path is None])
-            paths = [self._find(name) for name in _FILES[train]]
-        if None in paths:
+        missing = [name for name in _FILES[train] if self._find(name) is None]
+        if download and missing:
+            self._download(missing)
+        pictures, labels = (self._find(name) for name in _FILES[train])
+        if pictures is None or labels is None:
             raise RuntimeError(
                 f"{type(self).__name__}: {' and '.join(_FILES[train])} not found in {self.raw_folder} or {self.root} "
                 "(download=True fetches them)"
             )
-        self.data = read_idx(paths[0])
-        self.targets = read_idx(paths[1]).to(trine.int64)
+        self.data = read_idx(pictures)
+        self.targets = read_idx(labels).to(trine.int64)
         if self.data.dim() != 3 or self.targets.shape != self.data.shape[:1]:
             raise ValueError(
                 f"{type(self).__name__}: pictures of shape {tuple(self.data.shape)} do not go with labels of shape "
@@ -103,17 +101,8 @@ class MNIST(VisionDataset):
 
     def _download(self, names: list[str]) -> None:
         self.raw_folder.mkdir(parents=True, exist_ok=True)
-        if self.debian_package is not None:
-            with tempfile.TemporaryDirectory() as unpacked:
-                source = self.system_folder
-                if not all((source / f"{name}.gz").is_file() for name in names):
-                    unpack_debian_package(self.debian_package, Path(unpacked))
-                    source = Path(unpacked) / self.system_folder.relative_to("/")
-                for name in names:
-                    shutil.copyfile(source / f"{name}.gz", self.raw_folder / f"{name}.gz")
-            return
         for name in names:
-            hub.download_url_to_file(f"{_MNIST_URL}{name}.gz", str(self.raw_folder / f"{name}.gz"))
+            hub.download_url_to_file(f"{_MNIST_URL}{name}.gz", self.raw_folder / f"{name}.gz")
 
     def __len__(self) -> int:
         return len(self.data)
@@ -156,3 +145,13 @@ class FashionMNIST(MNIST):
         "Bag",
         "Ankle boot",
     ]
+
+    def _download(self, names: list[str]) -> None:
+        self.raw_folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory() as unpacked:
+            source = self.system_folder
+            if not all((source / f"{name}.gz").is_file() for name in names):
+                unpack_debian_package(self.debian_package, Path(unpacked))
+                source = Path(unpacked) / self.system_folder.relative_to("/")
+            for name in names:
+                shutil.copyfile(source / f"{name}.gz", self.raw_folder / f"{name}.gz")

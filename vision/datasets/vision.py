@@ -37,6 +37,9 @@ class VisionDataset(Dataset):
         self.transform = transform
         self.target_transform = target_transform
 
+    def __len__(self) -> int:
+        raise NotImplementedError(f"{type(self).__name__} does not define __len__")
+
     def _transformed(self, picture: Any, target: Any) -> tuple[Any, Any]:
         if self.transforms is not None:
             return self.transforms(picture, target)

@@ -99,16 +99,15 @@ def _mode_number(name: str, mode: ImageReadMode | str) -> int:
 
 
 def _decode(run: Callable, data: Tensor, mode: int, orientation: bool, limit: int) -> Tensor:
-    image = None
+    images: list[Tensor] = []
 
     def allocate(height: int, width: int, channels: int, bits: int) -> memoryview:
-        nonlocal image
-        image = new_image(height, width, channels, bits)
-        return buffer_of(image)
+        images.append(new_image(height, width, channels, bits))
+        return buffer_of(images[0])
 
     source = buffer_of(data.contiguous()) if data.numel() else b""
     run(source, mode, orientation, _limits.get_max_image_pixels() or 0, limit, allocate)
-    return image.permute(2, 0, 1)
+    return images[0].permute(2, 0, 1)
 
 
 def decode_jpeg(
@@ -235,7 +234,8 @@ def encode_jpeg(input: Tensor | list[Tensor], quality: int = 75) -> Tensor | lis
     if isinstance(input, (list, tuple)):
         return [encode_jpeg(item, quality) for item in input]
     pixels = _interleaved("encode_jpeg", input, (1, 3))
-    return tensor_of(_C.encode_jpeg(buffer_of(pixels), *pixels.shape, quality))
+    height, width, channels = pixels.shape
+    return tensor_of(_C.encode_jpeg(buffer_of(pixels), height, width, channels, quality))
 
 
 def encode_png(input: Tensor, compression_level: int = 6) -> Tensor:
@@ -255,7 +255,8 @@ def encode_png(input: Tensor, compression_level: int = 6) -> Tensor:
     if not 0 <= compression_level <= 9:
         raise ValueError(f"encode_png: compression_level must be 0 to 9, got {compression_level}")
     pixels = _interleaved("encode_png", input, (1, 2, 3, 4))
-    return tensor_of(_C.encode_png(buffer_of(pixels), *pixels.shape, compression_level))
+    height, width, channels = pixels.shape
+    return tensor_of(_C.encode_png(buffer_of(pixels), height, width, channels, compression_level))
 
 
 def write_jpeg(input: Tensor, filename: str | os.PathLike[str], quality: int = 75) -> None:

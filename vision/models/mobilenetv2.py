@@ -172,9 +172,9 @@ def mobilenet_v2(*, weights: MobileNet_V2_Weights | str | None = None, progress:
         progress: show a bar while they are downloaded.
         **kwargs: of :class:`MobileNetV2`. ``pretrained=True`` means IMAGENET1K_V1, as in older programs.
     """
-    weights = handle_pretrained(MobileNet_V2_Weights.IMAGENET1K_V1, weights, kwargs)
-    if weights is None:
+    chosen = handle_pretrained(MobileNet_V2_Weights.IMAGENET1K_V1, weights, kwargs)
+    if chosen is None:
         return MobileNetV2(**kwargs)
-    model = MobileNetV2(**{"num_classes": len(weights.meta["categories"]), **kwargs})
-    model.load_state_dict(weights.get_state_dict(progress=progress))
+    model = MobileNetV2(**{"num_classes": len(chosen.meta["categories"]), **kwargs})
+    model.load_state_dict(chosen.get_state_dict(progress=progress))
     return model

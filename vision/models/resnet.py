@@ -169,9 +169,8 @@ class ResNet(nn.Module):
                 nn.init.constant_(module.bias, 0)
         if zero_init_residual:
             for module in self.modules():
-                last = getattr(module, "bn3", None) or getattr(module, "bn2", None)
-                if isinstance(module, (BasicBlock, Bottleneck)) and last.weight is not None:
-                    nn.init.constant_(last.weight, 0)
+                if isinstance(module, (BasicBlock, Bottleneck)):
+                    nn.init.constant_(module.bn3.weight if isinstance(module, Bottleneck) else module.bn2.weight, 0)
 
     def forward(self, x: Tensor) -> Tensor:
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))

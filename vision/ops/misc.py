@@ -63,12 +63,13 @@ class ConvNormActivation(nn.Sequential):
 
 
 def _same_padding(kernel_size: int | tuple[int, ...], dilation: int | tuple[int, ...]) -> int | tuple[int, ...]:
-    if isinstance(kernel_size, int) and isinstance(dilation, int):
-        return (kernel_size - 1) // 2 * dilation
-    count = len(kernel_size) if not isinstance(kernel_size, int) else len(dilation)
-    kernels = (kernel_size,) * count if isinstance(kernel_size, int) else kernel_size
-    dilations = (dilation,) * count if isinstance(dilation, int) else dilation
-    return tuple((k - 1) // 2 * d for k, d in zip(kernels, dilations, strict=True))
+    if isinstance(kernel_size, int):
+        if isinstance(dilation, int):
+            return (kernel_size - 1) // 2 * dilation
+        kernel_size = (kernel_size,) * len(dilation)
+    if isinstance(dilation, int):
+        dilation = (dilation,) * len(kernel_size)
+    return tuple((k - 1) // 2 * d for k, d in zip(kernel_size, dilation, strict=True))
 
 
 class Conv2dNormActivation(ConvNormActivation):

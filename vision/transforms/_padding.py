@@ -63,10 +63,9 @@ def pad_pil(image: Any, sides: Sequence[int], fill: float | Sequence[float], mod
         return to_pil_image(pad_tensor(pil_to_tensor(image), sides, 0, mode), image.mode)
     from PIL import ImageOps
 
-    value = fill
     bands = len(image.getbands())
-    if not isinstance(fill, (int, float)):
-        value = tuple(fill) if len(fill) > 1 or bands == 1 else tuple(fill) * bands
-    elif bands > 1:
-        value = (int(fill),) * bands
-    return ImageOps.expand(image, border=(left, top, right, bottom), fill=value)
+    values = [fill] * bands if isinstance(fill, (int, float)) else list(fill)
+    if len(values) == 1:
+        values *= bands
+    color = int(values[0]) if bands == 1 else tuple(int(value) for value in values)
+    return ImageOps.expand(image, border=(left, top, right, bottom), fill=color)

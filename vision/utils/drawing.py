@@ -43,26 +43,29 @@ def parse_color(color: Color) -> tuple[int, int, int]:
         if color.startswith("#") and len(digits) == 6 and all(c in "0123456789abcdefABCDEF" for c in digits):
             return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:], 16)
         raise ValueError(f"color must be #rrggbb or one of {', '.join(_NAMED_COLORS)}, got {color!r}")
-    values = tuple(int(value) for value in color)
+    values = [int(value) for value in color]
     if len(values) != 3 or not all(0 <= value <= 255 for value in values):
         raise ValueError(f"color must be three numbers from 0 to 255, got {color!r}")
-    return values
+    return values[0], values[1], values[2]
 
 
 def _palette(count: int) -> list[tuple[int, int, int]]:
     """Colours that differ as much as possible: steps of the golden ratio round the hues."""
-    hues = [(0.02 + i * 0.618033988749895) % 1.0 for i in range(count)]
-    return [tuple(int(255 * part) for part in colorsys.hsv_to_rgb(hue, 0.85, 0.95)) for hue in hues]
+    colors = [colorsys.hsv_to_rgb((0.02 + i * 0.618033988749895) % 1.0, 0.85, 0.95) for i in range(count)]
+    return [(int(255 * red), int(255 * green), int(255 * blue)) for red, green, blue in colors]
 
 
 def _colors(name: str, colors: Color | Sequence[Color] | None, count: int) -> list[tuple[int, int, int]]:
     if colors is None:
         return _palette(count)
-    if isinstance(colors, str) or (isinstance(colors, tuple) and all(isinstance(part, int) for part in colors)):
+    if isinstance(colors, str):
         return [parse_color(colors)] * count
-    if len(colors) < count:
-        raise ValueError(f"{name}: {count} boxes, but only {len(colors)} colors")
-    return [parse_color(color) for color in colors[:count]]
+    given = list(colors)
+    if all(isinstance(part, int) for part in given) and given:
+        return [parse_color([part for part in given if isinstance(part, int)])] * count
+    if len(given) < count:
+        raise ValueError(f"{name}: {count} boxes, but only {len(given)} colors")
+    return [parse_color(color) for color in given[:count] if not isinstance(color, int)]
 
 
 def text_size(text: str, scale: int = 1) -> tuple[int, int]:
@@ -209,9 +212,9 @@ def draw_bounding_boxes(
         if fill:
             canvas.blend(top, left, bottom + 1, right + 1, inks[i], 100 / 255)
         canvas.frame(top, left, bottom + 1, right + 1, width, inks[i])
-    for i, (left, top, _, _) in enumerate(rows):
-        if texts[i]:
-            _label(canvas, texts[i], top, left, inks[i], text_inks[i] if text_inks else None, scale)
+    for i, text in enumerate(texts):
+        if text:
+            _label(canvas, text, rows[i][1], rows[i][0], inks[i], text_inks[i] if text_inks else None, scale)
     return canvas.image
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any
+from typing import Any, BinaryIO
 
 import trine
 from trine import Tensor
+from trine.vision._buffers import buffer_of
 from trine.vision.io import encode_jpeg, encode_png, write_file
 
 
@@ -79,7 +80,7 @@ def _to_unit_range(image: Tensor, value_range: tuple[float, float] | None) -> Te
     return image.clamp(min=low, max=high).sub(low).div(max(high - low, 1e-5))
 
 
-def save_image(tensor: Tensor | list[Tensor], fp: str | os.PathLike[str] | Any, format: str | None = None, **kwargs: Any) -> None:
+def save_image(tensor: Tensor | list[Tensor], fp: str | os.PathLike[str] | BinaryIO, format: str | None = None, **kwargs: Any) -> None:
     """Write float pictures (0 to 1) to a PNG or JPEG file, as a grid if there are several.
 
     Args:
@@ -94,15 +95,14 @@ def save_image(tensor: Tensor | list[Tensor], fp: str | os.PathLike[str] | Any, 
     grid = make_grid(tensor, **kwargs)
     # Half a level is added, so that cutting off rounds.
     pixels = grid.mul(255).add_(0.5).clamp_(0, 255).to("cpu", trine.uint8)
-    is_path = isinstance(fp, (str, os.PathLike))
-    name = format or (os.path.splitext(fp)[1][1:] if is_path else "")
+    name = format or (os.path.splitext(fp)[1][1:] if isinstance(fp, (str, os.PathLike)) else "")
     if name.lower() == "png":
         data = encode_png(pixels)
     elif name.lower() in ("jpg", "jpeg"):
         data = encode_jpeg(pixels)
     else:
         raise ValueError(f"save_image: format must be png or jpeg, got {name!r}")
-    if is_path:
+    if isinstance(fp, (str, os.PathLike)):
         write_file(fp, data)
     else:
-        fp.write(bytes(data.tolist()))
+        fp.write(bytes(buffer_of(data)))
