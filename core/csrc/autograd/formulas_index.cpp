@@ -1,0 +1,106 @@
+#include "autograd/formulas_index.h"
+
+#include "tensor/tensor_operators.h"
+
+namespace trine::autograd {
+namespace {
+Tensor zeros_of(const Tensor& grad, DimsRef sizes) { return zeros(sizes, grad.dtype(), grad.device()); }
+}  // namespace
+
+Tensor index_backward(const Tensor& grad, DimsRef sizes, TensorList indices) {
+  if (!grad.requires_grad()) {
+    Tensor out = zeros_of(grad, sizes);
+    _index_put_(out, indices, grad, true);
+    return out;
+  }
+  return _index_put(zeros_of(grad, sizes), indices, grad, true);
+}
+
+Tensor gather_backward(const Tensor& grad, DimsRef sizes, int64_t dim, const Tensor& index) {
+  return scatter_add(zeros_of(grad, sizes), dim, index, grad);
+}
+
+Tensor index_select_backward(const Tensor& grad, DimsRef sizes, int64_t dim, const Tensor& index) {
+  if (sizes.empty()) return reshape(grad, sizes);
+  return index_add(zeros_of(grad, sizes), dim, index, grad);
+}
+
+Tensor index_grad_of_source(const Tensor& grad, int64_t dim, const Tensor& index, DimsRef source_sizes) {
+  if (grad.dim() == 0) return expand(reshape(grad, DimsRef()), source_sizes);
+  Tensor out = index_select(grad, dim, index);
+  return equal(out.sizes(), source_sizes) ? out : reshape(out, source_sizes);
+}
+
+Tensor take_backward(const Tensor& grad, DimsRef sizes, const Tensor& index) { return put(zeros_of(grad, sizes), index, grad, true); }
+
+Tensor masked_select_backward(const Tensor& grad, DimsRef sizes, const Tensor& mask) {
+  Dims shape = broadcast_shapes(sizes, mask.sizes(), "masked_select");
+  return sum_to_size(masked_scatter(zeros_of(grad, shape), mask, grad), sizes);
+}
+
+Tensor masked_scatter_backward(const Tensor& grad, const Tensor& mask, DimsRef source_sizes) {
+  Tensor used = masked_select(grad, mask);
+  int64_t wanted = product(source_sizes);
+  if (used.numel() < wanted) {
+    const Tensor parts[] = {used, zeros_of(grad, Dims{wanted - used.numel()})};
+    used = cat(parts);
+  }
+  return reshape(used, source_sizes);
+}
+
+std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self,
+                                                   const Tensor& result) {
+  Tensor to_self, to_src;
+  if (reduce == "sum") {
+    to_self = grad;
+    to_src = gather(grad, dim, index);
+  } else if (reduce == "mean") {
+    Tensor base = include_self ? ones_like(grad) : zeros_like(grad);
+    Tensor count = scatter_add(base, dim, index, ones_like(src));
+    count = masked_fill(count, count == Scalar(0.0), Scalar(1.0));
+    to_self = grad / count;
+    to_src = gather(to_self, dim, index);
+  } else if (reduce == "prod") {
+    to_self = grad * result / self;
+    to_src = gather(grad * result, dim, index) / src;
+  } else {
+    Tensor self_is = to(self == result, grad.dtype()), src_is = to(src == gather(result, dim, index), grad.dtype());
+    if (!include_self) self_is = scatter(self_is, dim, index, Scalar(0));
+    Tensor share = grad / clamp_min(scatter_add(self_is, dim, index, src_is), Scalar(1));
+    to_self = self_is * share;
+    to_src = src_is * gather(share, dim, index);
+    return {include_self ? to_self : where(scatter(zeros_like(grad), dim, index, Scalar(1)) == Scalar(1.0), to_self, grad), to_src};
+  }
+  if (!include_self) to_self = scatter(reduce == "sum" ? grad : to_self, dim, index, Scalar(0));
+  return {to_self, to_src};
+}
+
+std::vector<Tensor> cat_backward(const Tensor& grad, std::span<const Dims> sizes, int64_t dim) {
+  std::vector<Tensor> out;
+  int64_t at = 0;
+  for (const Dims& s : sizes) {
+    // Empty vectors are joined with anything.
+    if (s.size() == 1 && s[0] == 0) {
+      out.push_back(zeros_of(grad, s));
+      continue;
+    }
+    int64_t n = s[wrap_dim(dim, static_cast<int64_t>(s.size()))];
+    out.push_back(narrow(grad, dim, at, n));
+    at += n;
+  }
+  return out;
+}
+
+Dims negated(DimsRef pad) {
+  Dims out(pad);
+  for (int64_t& p : out) p = -p;
+  return out;
+}
+
+Tensor embedding_double_backward(const Tensor& grad, const Tensor& indices, int64_t padding_idx, DimsRef sizes) {
+  Tensor rows = index_select(grad, 0, reshape(indices, Dims{-1}));
+  if (padding_idx >= 0) rows = masked_fill(rows, unsqueeze(reshape(indices, Dims{-1}) == Scalar(padding_idx), 1), Scalar(0));
+  return reshape(rows, sizes);
+}
+
+}  // namespace trine::autograd

@@ -1,0 +1,132 @@
+// gather and scatter: positions along one dimension, one for every element of an index tensor. Lines along the dimension are independent
+// of each other, inside a line the order is that of the index.
+#include <cmath>
+
+#include "cpu/index_common.h"
+#include "cpu/rows.h"
+#include "trine/kernels.h"
+
+namespace trine::cpu {
+namespace {
+
+// The corner of t that an index of these sizes refers to, whole along dim.
+Tensor corner(const Tensor& t, int64_t dim, DimsRef index_sizes) {
+  Dims sizes(t.sizes());
+  for (int64_t d = 0; d < t.dim() && d < static_cast<int64_t>(index_sizes.size()); d++)
+    if (d != dim) sizes[d] = index_sizes[d];
+  return make_view(t, sizes, t.strides(), t.offset());
+}
+
+// f(position in self, number of the index element in its line, position of that element in source) for every element of index.
+template <class F> void for_elements(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, F&& f) {
+  int64_t d = wrap_dim(dim, self.dim());
+  Lines places(index, d), targets(corner(self, d, index.sizes()), d), sources(source.defined() ? corner(source, d, index.sizes()) : index, d);
+  const int64_t* i = index.data<int64_t>();
+  int64_t size = self.dim() == 0 ? 1 : self.sizes()[d];
+  // Side by side lines are walked together where that follows the memory.
+  int64_t block = places.stride != 1 && places.inner_stride() == 1 ? std::min<int64_t>(places.inner_size(), 64) : 1;
+  int64_t blocks_per_row = (places.inner_size() + block - 1) / block, blocks = places.count / places.inner_size() * blocks_per_row;
+  parallel_for(0, blocks, std::max<int64_t>(1, 16384 / (block * places.size)), [&](int64_t b, int64_t e) {
+    for (int64_t unit = b; unit < e; unit++) {
+      int64_t first = unit % blocks_per_row * block, side = std::min(block, places.inner_size() - first);
+      int64_t line = unit / blocks_per_row * places.inner_size() + first;
+      int64_t pi = places.offset(line), pt = targets.offset(line), ps = sources.offset(line);
+      for (int64_t k = 0; k < places.size; k++)
+        for (int64_t l = 0; l < side; l++) {
+          int64_t at = strict_index(op, i[pi + k * places.stride + l * places.inner_stride()], size, d);
+          f(pt + l * targets.inner_stride() + at * targets.stride, ps + l * sources.inner_stride() + k * sources.stride);
+        }
+    }
+  });
+}
+
+template <class Combine> void scatter_with(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, Combine combine) {
+  if (index.numel() == 0) return;
+  TRINE_DISPATCH_ALL(self.dtype(), op, {
+    scalar_t* x = self.data<scalar_t>();
+    const scalar_t* s = src.data<scalar_t>();
+    for_elements(op, self, dim, index, src, [&](int64_t to, int64_t from) { combine(x[to], s[from]); });
+  });
+}
+
+struct TakeLarger {
+  template <class T> void operator()(T& a, T b) const {
+    if constexpr (!std::is_same_v<T, cfloat> && !std::is_same_v<T, cdouble>)
+      if (b > a || b != b) a = a != a ? a : b;
+  }
+};
+struct TakeSmaller {
+  template <class T> void operator()(T& a, T b) const {
+    if constexpr (!std::is_same_v<T, cfloat> && !std::is_same_v<T, cdouble>)
+      if (b < a || b != b) a = a != a ? a : b;
+  }
+};
+
+// The value that changes nothing, written to the targets when self does not take part.
+Scalar identity(std::string_view reduce, DType t) {
+  if (reduce == "prod") return Scalar(1);
+  bool largest = reduce == "amin";
+  if (reduce != "amax" && reduce != "amin") return Scalar(0);
+  if (is_floating(t)) return Scalar(largest ? INFINITY : -INFINITY);
+  if (t == DType::Bool) return Scalar(largest);
+  Scalar out;
+  TRINE_DISPATCH_INT(t, "scatter_reduce", out = Scalar(static_cast<int64_t>(largest ? std::numeric_limits<scalar_t>::max() : std::numeric_limits<scalar_t>::lowest())));
+  return out;
+}
+
+}  // namespace
+
+void gather(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, bool) {
+  if (index.numel() == 0) return;
+  with_size(self.itemsize(), [&]<class T>(T) {
+    const T* x = self.data<T>();
+    T* o = out.data<T>();
+    for_elements("gather", self, dim, index, out, [&](int64_t from, int64_t to) { o[to] = x[from]; });
+  });
+}
+
+void scatter_src_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  if (index.numel() == 0) return;
+  with_size(self.itemsize(), [&]<class T>(T) {
+    T* x = self.data<T>();
+    const T* s = src.data<T>();
+    for_elements("scatter", self, dim, index, src, [&](int64_t to, int64_t from) { x[to] = s[from]; });
+  });
+}
+
+void scatter_value_(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  if (index.numel() == 0) return;
+  TRINE_DISPATCH_ALL(self.dtype(), "scatter", {
+    scalar_t* x = self.data<scalar_t>();
+    const scalar_t v = value.to<scalar_t>();
+    for_elements("scatter", self, dim, index, Tensor(), [&](int64_t to, int64_t) { x[to] = v; });
+  });
+}
+
+void scatter_add_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  scatter_with("scatter_add", self, dim, index, src, [](auto& a, auto b) { accumulate_one(a, b); });
+}
+
+void scatter_combine_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) {
+  TRINE_CHECK(reduce == "add" || reduce == "multiply", "scatter(): reduce argument must be either add or multiply, got ", reduce);
+  if (reduce == "add") return cpu::scatter_add_(self, dim, index, src);
+  scatter_with("scatter", self, dim, index, src, [](auto& a, auto b) { multiply_one(a, b); });
+}
+
+void scatter_reduce_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self) {
+  const char* op = "scatter_reduce";
+  if (!include_self) cpu::scatter_value_(self, dim, index, identity(reduce, self.dtype()));
+  if (reduce == "sum") return cpu::scatter_add_(self, dim, index, src);
+  if (reduce == "prod") return scatter_with(op, self, dim, index, src, [](auto& a, auto b) { multiply_one(a, b); });
+  if (reduce == "amax") return scatter_with(op, self, dim, index, src, TakeLarger());
+  if (reduce == "amin") return scatter_with(op, self, dim, index, src, TakeSmaller());
+  TRINE_CHECK(reduce == "mean", op, "(): reduce argument must be either sum, prod, mean, amax or amin, got ", reduce);
+  cpu::scatter_add_(self, dim, index, src);
+  Tensor counts = include_self ? ones_like(self) : zeros_like(self), ones = ones_like(src);
+  cpu::scatter_add_(counts, dim, index, ones);
+  masked_fill_(counts, eq(counts, wrapped_number(Scalar(0))), Scalar(1));
+  Tensor mean = is_integral(self.dtype(), true) ? trine::floor_divide(self, counts) : trine::div(self, counts);
+  convert_copy(self, mean);
+}
+
+}  // namespace trine::cpu
