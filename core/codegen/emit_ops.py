@@ -50,6 +50,8 @@ def kernel_declarations(ops: list[Op]) -> str:
         s = op.schema
         if op.kind == "structured":
             lines.append(f"namespace cpu {{ void {op.kernel}({structured_params(s)}); }}")
+        elif op.kind == "update":
+            lines.append(f"namespace cpu {{ void {op.entry['update']}({s.params()}); }}")
         elif op.kind == "kernel":
             ret = "void" if s.returns == ("Self",) else s.cpp_return
             lines.append(f"namespace cpu {{ {ret} {op.kernel}({s.params()}); }}")
@@ -281,6 +283,26 @@ class Emitter:
             lines.append(f"  return {call};")
         return "\n".join(lines)
 
+    def body_update(self, op: Op, which: str, s: Schema) -> str:
+        """A kernel that changes its first argument: the functional form changes a copy, out= a copy in `out`."""
+        base, name = op.schema, quote(s.name)
+        target = {"functional": "result", "inplace": "self", "out": "out"}[which]
+        lines = [f"  {{ using namespace rules; {op.entry['rule']}; }}"] if "rule" in op.entry else []
+        lines.append(f"  Key key = static_cast<Key>({common_device_type(base)});")
+        lines.append(f"  if (key != Key::CPU && key != Key::Meta) missing_kernel({name}, key);")
+        if which == "functional":
+            lines.append("  Tensor result = clone(self, std::nullopt);")
+        else:
+            lines.append(f"  check_writable({name}, {target});")
+            lines += [f"  check_no_overlap({name}, {target}, {a.name});" for a in base.args[1:] if a.is_tensor or a.is_tensor_list]
+        if which == "out":
+            lines += [f"  if (!out.is_same(self)) {{ resize_output(out, self.sizes(), {name}); copy_(out, self); }}"]
+        call = ", ".join([target] + [a.name for a in base.args[1:]])
+        lines.append(f"  if (key == Key::CPU) cpu::{op.entry['update']}({call});")
+        if which != "functional":
+            lines.append(f"  {target}.bump_version();")
+        return "\n".join([*lines, f"  return {target};"])
+
     def body_view(self, op: Op, which: str, s: Schema) -> str:
         v = str(op.entry["view"])
         if which != "functional":
@@ -299,10 +321,11 @@ class Emitter:
         for op in self.ops:
             for s in op.variants.values():
                 specs = []
+                numbers = op.entry.get("numbers", op.kind == "pointwise" and len(op.tensor_args()) > 1)
                 for a in s.args:
                     default = "nullptr" if a.default is None else quote(a.default)
                     specs.append(
-                        f"{{{quote(a.name)}, ArgType::{TYPES[a.type][0]}, {a.list_size}, {str(a.type.endswith('?')).lower()}, {str(a.keyword_only).lower()}, {str(a.written).lower()}, {default}}}"
+                        f"{{{quote(a.name)}, ArgType::{TYPES[a.type][0]}, {a.list_size}, {str(a.type.endswith('?')).lower()}, {str(a.keyword_only).lower()}, {str(a.written).lower()}, {str(numbers and a.type == 'Tensor' and not a.written).lower()}, {default}}}"
                     )
                 if specs:
                     self.put(f"static const ArgSpec args_{s.id}[] = {{\n    " + ",\n    ".join(specs) + "};")

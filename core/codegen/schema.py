@@ -79,6 +79,8 @@ class Arg:
             return {"dtype?": "DType::Undefined", "Generator?": "nullptr"}.get(self.type, "std::nullopt")
         if self.default in ("True", "False"):
             return self.default.lower()
+        if self.type.startswith("int[]") and not self.default.startswith("["):
+            return "std::initializer_list<int64_t>{}"  # one value for the whole list, see params()
         if self.default.startswith("["):
             return "std::initializer_list<int64_t>{%s}" % self.default[1:-1] if self.default != "[]" else "DimsRef()"
         if self.type == "str":
@@ -132,7 +134,8 @@ class Schema:
             d = a.cpp_default() if defaults else None
             if d is not None and d.startswith("std::initializer_list"):
                 # A span default must outlive the call expression: a static array does.
-                d = f"default_ints<{a.default[1:-1]}>()"
+                values = a.default[1:-1] if a.default.startswith("[") else ", ".join([a.default] * max(a.list_size, 1))
+                d = f"default_ints<{values}>()"
             out.append(f"{a.cpp_type} {a.name}" + (f" = {d}" if d is not None else ""))
         return ", ".join(out)
 

@@ -24,7 +24,7 @@ DTYPE_SETS["floatcomplex"] = DTYPE_SETS["float"] + DTYPE_SETS["complex"]
 
 KEYS = {
     "op", "rule", "expr", "dtypes", "kernel", "composite", "view", "grad", "jvp", "tests", "doc", "method", "function", "inplace", "out",
-    "module", "promote", "raw", "cpp",
+    "module", "promote", "raw", "cpp", "numbers", "update",
 }  # fmt: skip
 
 
@@ -39,7 +39,7 @@ class Op:
 
     @property
     def kind(self) -> str:
-        for k in ("expr", "composite", "view"):
+        for k in ("expr", "composite", "view", "update"):
             if k in self.entry:
                 return {"expr": "pointwise"}.get(k, k)
         return "structured" if "rule" in self.entry else "kernel"
@@ -89,10 +89,10 @@ def _variants(op: Op) -> dict[str, Schema]:
     if s.returns == ("Self",):
         return {"functional": s}
     out = {"functional": s}
-    if e.get("inplace", kind == "pointwise" and e["rule"] in ("promote", "float", "compare") and s.args[0].name == "self"):
+    if e.get("inplace", kind == "update" or (kind == "pointwise" and e["rule"] in ("promote", "float", "compare") and s.args[0].name == "self")):
         first = s.args[0]
         out["inplace"] = s.with_args((Arg(first.name, first.type, written=True),) + s.args[1:], name=s.name + "_", cpp="", returns=("Self",), return_names=None)
-    if e.get("out", kind in ("pointwise", "structured")) and all(r == "Tensor" for r in s.returns):
+    if e.get("out", kind in ("pointwise", "structured", "update")) and all(r == "Tensor" for r in s.returns):
         typ = "Tensor" if len(s.returns) == 1 else "Tensor[]"
         overload = "out" if not s.overload else s.overload + "_out"
         out["out"] = s.with_args(s.args + (Arg("out", typ, keyword_only=True, written=True),), overload=overload)

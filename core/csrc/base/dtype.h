@@ -116,7 +116,7 @@ void set_default_dtype(DType t);
 [[noreturn]] void unsupported_dtype(const char* op, DType t);
 
 #define TRINE_ONE_CASE_(T, E, ...) \
-  case ::trine::DType::E: { using scalar_t = T; __VA_ARGS__; break; }
+  case ::trine::DType::E: { using scalar_t [[maybe_unused]] = T; __VA_ARGS__; break; }
 #define TRINE_CASES_INT(...) \
   TRINE_ONE_CASE_(uint8_t, UInt8, __VA_ARGS__) TRINE_ONE_CASE_(int8_t, Int8, __VA_ARGS__) TRINE_ONE_CASE_(int16_t, Int16, __VA_ARGS__) \
   TRINE_ONE_CASE_(int32_t, Int32, __VA_ARGS__) TRINE_ONE_CASE_(int64_t, Int64, __VA_ARGS__)

@@ -1,5 +1,7 @@
 // Composite functions that several table entries call with different arguments.
 #pragma once
+#include "composite/helpers_loss.h"
+#include "composite/helpers_nn.h"
 #include "trine/ops.h"
 
 namespace trine::composite {

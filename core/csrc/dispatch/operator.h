@@ -19,6 +19,7 @@ struct ArgSpec {
   bool nullable = false;     // None is accepted
   bool keyword_only = false;
   bool written = false;      // Tensor!
+  bool accepts_number = false;  // a Python number stands for a 0-dim tensor
   const char* default_text = nullptr;  // nullptr: required
 };
 

@@ -39,6 +39,15 @@ void check_writable(const char* op, const Tensor& t) {
               t.sizes(), ", strides ", t.strides(), "). Please clone() the tensor before performing the operation.");
 }
 
+void check_no_overlap(const char* op, const Tensor& written, const Tensor& read) {
+  TRINE_CHECK(!read.defined() || !may_overlap(written, read), op, ": unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location (shapes ",
+              read.sizes(), " and ", written.sizes(), "). Please clone() the tensor before performing the operation.");
+}
+
+void check_no_overlap(const char* op, const Tensor& written, TensorList read) {
+  for (const Tensor& t : read) check_no_overlap(op, written, t);
+}
+
 OutTarget::OutTarget(const char* op, const Tensor& out, const TensorSpec& spec, std::initializer_list<const Tensor*> inputs, bool in_place) : out_(out) {
   TRINE_CHECK(can_cast(spec.dtype, out.dtype()), op, ": result type ", legacy_name(spec.dtype), " can't be cast to the desired output type ", legacy_name(out.dtype()));
   if (in_place)

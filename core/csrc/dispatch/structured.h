@@ -37,5 +37,8 @@ class OutTarget {
 };
 
 void check_writable(const char* op, const Tensor& t);  // refuses expanded tensors and read-only memory
+// Refuses an argument that shares memory with the tensor an operator changes.
+void check_no_overlap(const char* op, const Tensor& written, const Tensor& read);
+void check_no_overlap(const char* op, const Tensor& written, TensorList read);
 
 }  // namespace trine

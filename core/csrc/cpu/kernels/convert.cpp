@@ -44,17 +44,18 @@ template <class To, class From> void convert(void* dst, const void* src, int64_t
   for (int64_t i = 0; i < n; i++) d[i] = convert_one<To>(s[i]);
 }
 
-const bool registered = [] {
+// One row of the table: the preprocessor does not expand a list inside itself, a template does the nesting.
+template <class To> void register_row() {
   auto& table = convert_tables[TRINE_ISA_INDEX];
-#define FROM(T2, E2, N2) table.fn[static_cast<int>(dtype_v<to>)][static_cast<int>(DType::E2)] = convert<to, T2>;
-#define TO(T1, E1, N1) \
-  { \
-    using to = T1; \
-    TRINE_FORALL_DTYPES(FROM) \
-  }
+#define FROM(T, E, N) table.fn[static_cast<int>(dtype_v<To>)][static_cast<int>(DType::E)] = convert<To, T>;
+  TRINE_FORALL_DTYPES(FROM)
+#undef FROM
+}
+
+const bool registered = [] {
+#define TO(T, E, N) register_row<T>();
   TRINE_FORALL_DTYPES(TO)
 #undef TO
-#undef FROM
   return true;
 }();
 

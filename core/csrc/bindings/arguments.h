@@ -1,0 +1,80 @@
+// Python arguments -> boxed values, by an operator's schema.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bindings/tensor_object.h"
+#include "dispatch/operator.h"
+
+namespace trine::py {
+
+// Memory that parsed values borrow from; lives for one call.
+class Arena {
+ public:
+  ~Arena() {
+    for (int i = 0; i < num_tensors_; i++) reinterpret_cast<Tensor*>(tensors_)[i].~Tensor();
+  }
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  int64_t* ints(size_t n) {
+    if (used_ + n <= kInts) {
+      int64_t* p = ints_ + used_;
+      used_ += n;
+      return p;
+    }
+    return more_ints_.emplace_back(n).data();
+  }
+  Scalar* scalar(const Scalar& v) {
+    if (num_scalars_ == kScalars) return more_scalars_.emplace_back(std::make_unique<Scalar>(v)).get();
+    return new (scalars_ + sizeof(Scalar) * num_scalars_++) Scalar(v);
+  }
+  const Tensor& tensor(Tensor t) {
+    if (num_tensors_ == kTensors) {
+      more_tensors_.emplace_back(1, std::move(t));
+      return more_tensors_.back()[0];
+    }
+    return *new (tensors_ + sizeof(Tensor) * num_tensors_++) Tensor(std::move(t));
+  }
+  std::vector<Tensor>& tensor_list() { return more_tensors_.emplace_back(); }
+  std::vector<double>& doubles() { return doubles_.emplace_back(); }
+
+ private:
+  static constexpr size_t kInts = 24;
+  static constexpr int kScalars = 4, kTensors = 4;
+  int64_t ints_[kInts];
+  size_t used_ = 0;
+  int num_scalars_ = 0, num_tensors_ = 0;
+  alignas(Scalar) char scalars_[kScalars * sizeof(Scalar)];
+  alignas(Tensor) char tensors_[kTensors * sizeof(Tensor)];
+  std::vector<std::vector<int64_t>> more_ints_;
+  std::vector<std::vector<double>> doubles_;
+  std::vector<std::vector<Tensor>> more_tensors_;
+  std::vector<std::unique_ptr<Scalar>> more_scalars_;
+};
+
+struct FactoryOptions {  // arguments of every factory that no schema has
+  bool requires_grad = false;
+};
+
+struct Call {
+  Arena arena;
+  Value values[24];
+  FactoryOptions factory;
+  PyObject* out = nullptr;                    // the out= object, borrowed
+  SmallVector<PyObject*, 2> overriding;       // arguments whose type has a __torch_function__ of its own, borrowed
+};
+
+enum class NumberLike : bool { No, Yes };
+
+// Fills call.values. False: the arguments do not fit; `why` (if given) says what is wrong with the first that does not.
+bool parse(const OperatorInfo& op, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, bool as_method, Call& call, std::string* why);
+
+bool is_number(PyObject* o);                 // int, float, bool, complex, NumPy scalars
+Scalar to_scalar(PyObject* o);
+bool has_torch_function(PyObject* o);        // its type overrides __torch_function__ and overriding is on
+extern thread_local bool torch_function_enabled;
+extern PyTypeObject* generator_type;
+Generator* unwrap_generator(PyObject* o);
+
+}  // namespace trine::py
