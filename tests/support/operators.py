@@ -44,8 +44,9 @@ class Operator:
 
     @property
     def zero_signs(self) -> bool:
+        samples = self.tests.get("samples")
         return self.op.kind == "pointwise" and (
-            self.tests.get("samples") in POINTWISE_KINDS or suggested_kind(self.op) in POINTWISE_KINDS
+            (isinstance(samples, str) and samples in POINTWISE_KINDS) or suggested_kind(self.op) in POINTWISE_KINDS
         )
 
     @property
