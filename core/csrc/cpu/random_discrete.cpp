@@ -125,11 +125,13 @@ void random_from_to(const Tensor& self, int64_t from, std::optional<int64_t> to,
   check_writable("random_", self);
   Generator& g = generator_or_default(generator);
   uint64_t range;
+  int64_t base = from;
   if (to) {
     TRINE_CHECK(from < *to, "random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", *to);
     range = static_cast<uint64_t>(*to) - static_cast<uint64_t>(from);
   } else {
-    bool everything = from == std::numeric_limits<int64_t>::min();
+    bool everything = from == std::numeric_limits<int64_t>::min();  // all bit patterns, as they come
+    base = everything ? 0 : from;
     range = everything ? 0 : static_cast<uint64_t>(largest_exact(self.dtype())) - static_cast<uint64_t>(from) + 1;
   }
   if (is_integral(self.dtype(), true) && self.dtype() != DType::Int64) {
@@ -138,7 +140,7 @@ void random_from_to(const Tensor& self, int64_t from, std::optional<int64_t> to,
     TRINE_CHECK(!to || (*to - 1 >= low && *to - 1 <= high), "random_: to - 1 = ", to.value_or(0) - 1, " is out of bounds for ", self.dtype());
   }
   std::lock_guard lock(g.mutex());
-  TRINE_DISPATCH_REAL(self.dtype(), "random_", fill_in_memory_order<scalar_t>(self, [&](scalar_t* out) { fill_integers(g, out, self.numel(), range, from); }));
+  TRINE_DISPATCH_REAL(self.dtype(), "random_", fill_in_memory_order<scalar_t>(self, [&](scalar_t* out) { fill_integers(g, out, self.numel(), range, base); }));
 }
 
 void random_full(const Tensor& self, Generator* generator) {

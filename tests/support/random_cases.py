@@ -1,6 +1,6 @@
 """Random numbers that must equal PyTorch's: the cases, and the command that stores PyTorch's answers.
 
-    python tests/core/random_cases.py          # under a Python that has PyTorch: writes random_reference.json
+    python tests/support/random_cases.py       # under a Python that has PyTorch: writes tests/data/random.json
 
 A case is an expression over the name `torch`; it is evaluated after `torch.manual_seed(SEED)`. Stored are shape, the
 first and last numbers, a checksum of all bytes, and the next number of the stream, which shows how much was drawn.
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 SEED = 42
-REFERENCE = Path(__file__).with_name("random_reference.json")
+REFERENCE = Path(__file__).parents[1] / "data" / "random.json"
 SIZES = [0, 1, 2, 15, 16, 17, 31, 100, 1000, 100000]
 FLOATS = ["float32", "float64", "float16", "bfloat16"]
 
@@ -42,7 +42,7 @@ def cases() -> dict[str, list[str]]:
     out["bernoulli"] += [f"torch.empty(100).bernoulli_({p})" for p in (0.0, 1.0, 1e-3)]
     out["bernoulli"] += [f"torch.bernoulli(torch.linspace(0, 1, 1000, dtype=torch.{d}))" for d in FLOATS]
     out["bernoulli"] += ["torch.empty(500).bernoulli_(torch.linspace(0, 1, 500, dtype=torch.float64))", "torch.bernoulli(torch.zeros(40), 0.25)"]
-    out["dropout"] = [f"torch.dropout(torch.linspace(-1, 1, {n}, dtype=torch.{d}), {p}, True)" for n in (10, 1000) for d in FLOATS for p in (0.1, 0.5)]
+    out["dropout"] = [f"torch.dropout(torch.arange({n}, dtype=torch.{d}) - 4, {p}, True)" for n in (10, 1000) for d in FLOATS for p in (0.1, 0.5)]
     out["dropout"] += ["torch.native_dropout(torch.ones(100), 0.5, True)[1]", "torch.nn.functional.dropout(torch.ones(2, 3, 4), 0.4)"]
     out["dropout"] += ["torch.feature_dropout(torch.ones(4, 5, 3), 0.5, True)", "torch.alpha_dropout(torch.ones(40), 0.5, True)"]
     out["exponential_"] = [f"torch.empty({n}, dtype=torch.{d}).exponential_({r})" for n in (1, 17, 5000) for d in FLOATS for r in (1.0, 0.7)]
@@ -58,9 +58,9 @@ def cases() -> dict[str, list[str]]:
         out["multinomial"] += [f"torch.multinomial({w}.repeat(3, 1), {n}, {r})" for n, r in ((1, False), (10, False), (10, True))]
     out["poisson"] = [f"torch.poisson(torch.linspace(0, 40, 500, dtype=torch.{d}))" for d in ("float32", "float64")]
     out["normal"] = [
-        "torch.normal(torch.linspace(0, 9, 40), 0.7)",
-        "torch.normal(0.7, torch.linspace(0, 9, 40))",
-        "torch.normal(torch.linspace(0, 9, 40), torch.linspace(1, 2, 40))",
+        "torch.normal(torch.arange(40.0), 0.7)",
+        "torch.normal(0.7, torch.arange(40.0))",
+        "torch.normal(torch.arange(40.0), torch.arange(40.0) / 8)",
         "torch.normal(2.0, 3.0, (5, 4))",
         "torch.normal(torch.zeros(4, 1), torch.ones(5))",
     ]
