@@ -58,7 +58,7 @@ class Emitter:
 
     def not_differentiable(self, op: Op, which: str, s: Schema) -> None:
         """`grad: none`, or no rule given: then a floating result refuses to be differentiated instead of passing for a constant."""
-        silent = op.entry.get("grad") == "none"
+        silent = op.entry.get("grad") in ("none", {})
         self.put(f"{s.cpp_return} record_{s.id}({s.params()}) {{")
         if s.returns == ("Self",):
             self.put(f"  check_inplace({s.args[0].name}, {quote(s.name)});")
