@@ -363,6 +363,7 @@ PyMethodDef tensor_methods[] = {
     {}};
 
 PyGetSetDef tensor_properties[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {"shape", get_shape, nullptr, "The size of each dimension.", nullptr},
     {"dtype", get_dtype, nullptr, nullptr, nullptr},
     {"device", get_device, nullptr, nullptr, nullptr},
