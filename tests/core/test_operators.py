@@ -50,18 +50,31 @@ def runs(operator: Operator, dtypes=("float32",)):
                 yield dtype, sample, result
 
 
+def native(name: str):
+    """An operator as a method, or by its own name where `nn.functional` alone offers it."""
+    return getattr(trine.Tensor, name, None) or trine._C.ops[name]
+
+
 def report(problems: list[str]) -> None:
     assert not problems, "\n".join(problems)
+
+
+def theirs_of(stored: Stored, operator: Operator, dtype: str, index: int, sample: Sample):
+    try:
+        return stored.get(operator.key(dtype, index), sample.digest())
+    except KeyError:
+        return None
 
 
 @pytest.mark.parametrize("dtype", ALL_DTYPES)
 @each()
 def test_result_equals_pytorch(operator, dtype, stored):
-    problems = []
-    for index, sample in operator.samples(dtype):
-        try:
-            theirs = stored.get(operator.key(dtype, index), sample.digest())
-        except KeyError:
+    problems, samples = [], list(operator.samples(dtype))
+    if samples and is_error(theirs_of(stored, operator, dtype, *samples[0])):
+        pytest.skip(f"PyTorch has no {operator.name} of {dtype}")  # where nothing is to compute it may answer
+    for index, sample in samples:
+        theirs = theirs_of(stored, operator, dtype, index, sample)
+        if theirs is None:
             problems.append(f"{operator.name}({sample.text}): no stored result: run tools/reference")
             continue
         if is_error(theirs):
@@ -89,6 +102,8 @@ def test_result_equals_numpy_or_scipy(operator):
     for _, sample, ours in runs(operator, ["float64"]):
         if sample.kwargs or not all(isinstance(arg, (T, int, float)) for arg in sample.args):
             continue
+        if "special" in sample.text:
+            continue  # NumPy and PyTorch differ at NaN and at infinity; the stored results tell what is right
         with np.errstate(all="ignore"):
             expected = reference(*[arg.array if isinstance(arg, T) else arg for arg in sample.args])
         expected = T(np.asarray(expected).astype(NUMPY_DTYPES[ours.dtype]), ours.dtype)
@@ -153,7 +168,7 @@ def test_inplace_form_equals_functional(operator):
             continue
         trine.manual_seed(execute.SEED)
         version = args[0]._version
-        returned = getattr(args[0], name)(*args[1:], **kwargs)
+        returned = native(name)(*args, **kwargs)
         tried += 1
         if returned is not args[0]:
             problems.append(f"{name}({sample.text}) returns another tensor than the one it changed")
@@ -179,7 +194,7 @@ def strided_out(item: T):
     return strided(exact_out(item))
 
 
-@each(lambda operator: "out" in operator.op.variants and not operator.tests.get("path"))
+@each(lambda operator: "out" in operator.op.variants)
 def test_out_form_equals_functional(operator):
     problems = []
     for dtype, sample, expected in runs(operator, ["float32", "int64"]):
@@ -189,7 +204,9 @@ def test_out_form_equals_functional(operator):
         for make_out in (exact_out, empty_out, strided_out):
             args, kwargs = arguments(sample)
             outs = [make_out(item) for item in wanted]
-            call(operator, args, {**kwargs, "out": tuple(outs) if isinstance(expected, list) else outs[0]})
+            trine.manual_seed(execute.SEED)
+            out = tuple(outs) if isinstance(expected, list) else outs[0]
+            trine._C.ops[operator.op.schema.name](*args, **kwargs, out=out)
             ours = [execute.from_library(out) for out in outs]
             found = difference(ours, wanted, operator.tolerance)
             if found:
@@ -260,7 +277,8 @@ def test_meta_device_foretells_dtype_and_shape(operator):
 
 
 # Numerical derivatives cost two calls for each element of each argument.
-GRADCHECK_ELEMENTS = 150
+GRADCHECK_ELEMENTS = 400
+SECOND_ELEMENTS = 50
 # Their difference quotients are taken away from points where the derivative jumps.
 NOT_SMOOTH_AT = ("special",)
 
@@ -274,7 +292,10 @@ def differentiable_samples(operator: Operator):
 
 
 def gradient_function(operator: Operator, sample: Sample):
-    """(function of the float tensors alone, these tensors); the function returns the float results."""
+    """(function of the float tensors alone, these tensors); the function returns the float results.
+
+    Whether a result requires grad says nothing inside gradcheck, which calls the function without recording too.
+    """
     args, kwargs = arguments(sample)
     inputs = []
 
@@ -295,13 +316,19 @@ def gradient_function(operator: Operator, sample: Sample):
             operator, map_tensors(put, args), {name: map_tensors(put, value) for name, value in kwargs.items()}
         )
         results = result if isinstance(result, (list, tuple)) else [result]
-        return tuple(item for item in results if isinstance(item, trine.Tensor) and item.requires_grad)
+        tensors = [item for item in results if isinstance(item, trine.Tensor)]
+        return tuple(item for item in tensors if item.dtype.is_floating_point or item.dtype.is_complex)
 
     return function, inputs
 
 
+def is_recorded(results) -> bool:
+    return any(item.requires_grad for item in results)
+
+
 def is_checked(operator: Operator) -> bool:
-    return operator.differentiable and operator.tests.get("gradcheck", True)
+    takes_tensors = any(argument.is_tensor or argument.is_tensor_list for argument in operator.op.schema.args)
+    return takes_tensors and operator.differentiable and operator.tests.get("gradcheck", True)
 
 
 @each(is_checked)
@@ -309,17 +336,17 @@ def test_first_derivative(operator):
     tried = 0
     for sample in differentiable_samples(operator):
         function, inputs = gradient_function(operator, sample)
-        if inputs and function(*inputs):
+        if inputs and is_recorded(function(*inputs)):
             assert trine.autograd.gradcheck(function, inputs), f"{operator.name}({sample.text})"
             tried += 1
-    assert tried, f"no sample of {operator.name} is small and smooth enough to check its derivative"
+    assert tried or operator.op.grad is None, f"no sample of {operator.name} is fit to check its derivative"
 
 
 @each(lambda operator: is_checked(operator) and operator.tests.get("gradgradcheck", True))
 def test_second_derivative(operator):
     for sample in differentiable_samples(operator):
         function, inputs = gradient_function(operator, sample)
-        if inputs and sum(tensor.numel() for tensor in inputs) <= GRADCHECK_ELEMENTS // 3 and function(*inputs):
+        if inputs and sum(tensor.numel() for tensor in inputs) <= SECOND_ELEMENTS and is_recorded(function(*inputs)):
             assert trine.autograd.gradgradcheck(function, inputs), f"{operator.name}({sample.text})"
 
 
@@ -327,7 +354,7 @@ def test_second_derivative(operator):
 def test_forward_mode_derivative(operator):
     for sample in differentiable_samples(operator):
         function, inputs = gradient_function(operator, sample)
-        if inputs and function(*inputs):
+        if inputs and is_recorded(function(*inputs)):
             assert trine.autograd.gradcheck(function, inputs, check_forward_ad=True, check_backward_ad=False), (
                 f"{operator.name}({sample.text})"
             )

@@ -81,6 +81,7 @@ POINTWISE = {
     "copy": ["f(3, 5), f(3, 5)", "f(3, 5), f(5)"],
     "hardswish_backward": ["f(3, 5), f(3, 5)", "f(16), special()"],
     "silu_backward": ["f(3, 5), f(3, 5)"],
+    "acosh": ["domain(1.1, 4, 3, 5)", "domain(1.1, 4)", "domain(1.1, 4, 0)", "domain(1.1, 4, 67)", "special()"],
     "copysign": ["f(3, 5), f(3, 5)", "f(3, 5), -1.0"],
 }
 
@@ -157,10 +158,10 @@ VIEWS = {
     "expand_as": ["f(3, 1), f(3, 4)"],
     "view_as": ["f(3, 4), f(12)"],
     "reshape_as": ["f(3, 4), f(12)"],
-    "view_as_real": ["c64(3, 4)"],
-    "view_as_complex": ["f32(3, 2)"],
+    "view_as_real": ["c64(3, 4)", "c128(3, 4)"],
+    "view_as_complex": ["f32(3, 2)", "f64(3, 2)"],
     "real": ["f(3)"],
-    "imag": ["c64(3)"],
+    "imag": ["c64(3)", "c128(3)"],
 }
 
 JOINING = {
@@ -229,7 +230,7 @@ MATRICES = {
     "trace": ["f(4, 4)", "f(3, 5)"],
     "linalg_solve": ["f(4, 4), f(4, 2)", "f(4, 4), f(4)", "f(2, 3, 3), f(2, 3, 1)", "f(0, 0), f(0, 2)"],
     "fft_rfft": ["f(8)", "f(3, 15)", "f(3, 8), 5", "f(3, 8), 12, 0, 'ortho'", "f(17), norm='forward'"],
-    "fft_irfft": ["c64(5)", "c64(3, 6), 11"],
+    "fft_irfft": ["c64(5)", "c64(3, 6), 11", "c128(5)", "c128(3, 6), 11"],
     "fft_fft": ["f(8)", "f(3, 15)"],
     "fft_ifft": ["f(8)", "f(3, 15)"],
     "cdist": ["f(3, 4), f(5, 4)"],
@@ -270,10 +271,9 @@ NETWORKS = {
     "upsample_nearest3d": ["f(1, 2, 3, 4, 2), [4, 2, 3]"],
     "upsample_linear1d": ["f(1, 2, 5), [7], False", "f(1, 2, 5), [3], True"],
     "upsample_trilinear3d": ["f(1, 2, 3, 4, 2), [4, 2, 3], False"],
-    "native_group_norm": ["f(2, 6, 5), f(6), f(6), 2, 6, 5, 3, 1e-5"],
-    "batch_norm": ["f(4, 3, 5), domain(-1, 1, 3), pos(3), pos(3), f(3), False, 0.1, 1e-5, False",
-                   "f(4, 3, 5, 2), None, None, pos(3), f(3), True, 0.1, 1e-5, False",
-                   "f(4, 3), domain(-1, 1, 3), pos(3), None, None, True, 0.2, 1e-3, False"],
+    "batch_norm": ["f(4, 3, 5), domain(-1, 1, 3), pos(3), pos(3), f(3), False, 0.1, 1e-5",
+                   "f(4, 3, 5, 2), None, None, pos(3), f(3), True, 0.1, 1e-5",
+                   "f(4, 3), domain(-1, 1, 3), pos(3), None, None, True, 0.2, 1e-3"],
     "native_batch_norm": ["f(4, 3, 5), pos(3), f(3), domain(-1, 1, 3), pos(3), True, 0.1, 1e-5"],
     "layer_norm": ["f(3, 5), [5], f(5), f(5)", "f(2, 3, 4), [3, 4]", "f(2, 3, 4), [4], f(4)", "f(0, 5), [5]", "f(2, 70), [70], f(70), f(70)"],
     "native_layer_norm": ["f(3, 5), [5], f(5), f(5), 1e-5"],
@@ -358,5 +358,9 @@ PATHS = {
     "binary_cross_entropy_with_logits": "nn.functional.binary_cross_entropy_with_logits",
     "cross_entropy_loss": "nn.functional.cross_entropy",
     "nll_loss_nd": "nn.functional.nll_loss",
+    "batch_norm": "nn.functional.batch_norm",
+    "conv1d": "nn.functional.conv1d",
+    "conv2d": "nn.functional.conv2d",
+    "conv3d": "nn.functional.conv3d",
     "log_sigmoid": "nn.functional.logsigmoid",
 }

@@ -15,7 +15,7 @@ A sample is written as the argument list of a call, in a table entry or in ``sam
 | ``special()`` | zeros of both signs, infinities, NaN, subnormal and huge numbers |
 | ``i(hi, *shape)`` | int64 indices 0..hi-1; ``neg(hi, *shape)`` -hi..hi-1 |
 | ``b(*shape)`` | bool |
-| ``f32(*shape)``, ``f64``, ``i64``, ``u8``, ``c64`` | a fixed dtype whatever is under test |
+| ``f32(*shape)``, ``f64``, ``i64``, ``u8``, ``c64``, ``c128`` | a fixed dtype whatever is under test |
 | ``const(x)`` | the nested list ``x``, of the dtype under test; ``ints(x)`` as int64 |
 | ``dt(name)`` | a dtype; ``fmt(name)`` a memory format |
 """
@@ -161,7 +161,7 @@ class Maker:
         return T(np.array(values, np.int64), "int64")
 
     def namespace(self) -> dict[str, Any]:
-        fixed = {"f32": "float32", "f64": "float64", "i64": "int64", "i32": "int32", "u8": "uint8", "c64": "complex64"}
+        fixed = {"f32": "float32", "f64": "float64", "i64": "int64", "i32": "int32", "u8": "uint8", "c64": "complex64", "c128": "complex128"}
         makers = {
             name: getattr(self, name)
             for name in ("f", "domain", "pos", "unit", "perm", "special", "i", "neg", "b", "const", "ints")

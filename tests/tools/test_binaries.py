@@ -64,3 +64,12 @@ def test_functions_shared_with_the_wide_kernels_have_no_avx_instruction():
             wrong.add(function)
     assert listing.wait() == 0
     assert not wrong, f"{len(wrong)} functions, among them {sorted(wrong)[:5]}"
+
+
+@needs_objdump
+@pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.name)
+def test_thread_local_memory_fits_into_what_the_loader_reserves(library):
+    """Some 1,600 bytes are shared by all libraries that are loaded at run time: NumPy first, and then no room for us."""
+    listing = subprocess.check_output(["objdump", "-p", library], text=True)
+    sizes = re.findall(r"^\s+TLS off.*\n\s+filesz \S+ memsz (0x[0-9a-f]+)", listing, re.MULTILINE)
+    assert sum(int(size, 16) for size in sizes) <= 400
