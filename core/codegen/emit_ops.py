@@ -114,6 +114,8 @@ class Emitter:
         self.put('#pragma GCC diagnostic ignored "-Wunused-parameter"')
         for h in ("autograd/declare.h", "composite/helpers.h", "dispatch/boxing.h", "dispatch/pointwise.h", "dispatch/structured.h", "trine/kernels.h", "trine/rules.h"):
             self.put(f'#include "{h}"')
+        if any(op.kind == "view" for op in self.ops):
+            self.put('#include "autograd/record.h"')
         self.put("\nnamespace trine {\n")
         for op in self.ops:
             for which, s in op.variants.items():
@@ -307,7 +309,11 @@ class Emitter:
         v = str(op.entry["view"])
         if which != "functional":
             return self.body_out_of(op, s, f"{op.schema.cpp_name}({op.schema.call_args()})")
-        return f"  return {v};" if "(" in v else f"  return views::{v}({s.call_args()});"
+        call = v if "(" in v else f"views::{v}({s.call_args()})"
+        origin = "ViewOrigin::MultipleOutputs" if s.returns == ("Tensor[]",) else "ViewOrigin::Default"
+        # A tensor without history gets one when a differentiable value is written to a view of it.
+        mark = f"if (!key_modes.excluded.has(Key::Autograd)) autograd::mark_view({s.args[0].name}, result, {origin});"
+        return f"  auto result = {call};\n  {mark}\n  return result;"
 
     def body_composite(self, op: Op, which: str, s: Schema) -> str:
         c = str(op.entry["composite"])

@@ -50,7 +50,7 @@ Tensor expand_reduced(const Tensor& grad, std::optional<DimsRef> dim, bool keepd
 }
 
 Tensor mean_backward(const Tensor& grad, std::optional<DimsRef> dim, bool keepdim, DimsRef sizes) {
-  return expand_reduced(grad / Scalar(static_cast<double>(reduced_count(sizes, dim))), dim, keepdim, sizes);
+  return expand_reduced(grad / Scalar(static_cast<double>(std::max<int64_t>(reduced_count(sizes, dim), 1))), dim, keepdim, sizes);
 }
 
 Tensor prod_backward(const Tensor& grad, const Tensor& self, const Tensor& result, std::optional<int64_t> dim, bool keepdim) {
@@ -151,6 +151,12 @@ Tensor cumprod_backward(const Tensor& grad, const Tensor& self, const Tensor& re
 Tensor cummax_backward(const Tensor& grad, DimsRef sizes, const Tensor& indices, int64_t dim) {
   if (sizes.empty() || grad.numel() == 0) return grad;
   return scatter_add(zeros(sizes, grad.dtype(), grad.device()), dim, indices, grad);
+}
+
+Tensor logcumsumexp_tangent(const Tensor& self, const Tensor& tangent, int64_t dim) {
+  if (self.dim() == 0 || self.numel() == 0) return tangent;
+  Tensor weights = exp(self - amax(self, DimsRef(&dim, 1), true));
+  return cumsum(weights * tangent, dim) / cumsum(weights, dim);
 }
 
 Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim) {

@@ -25,6 +25,7 @@ Tensor norm_backward(const Tensor& grad, const Tensor& self, double p, const Ten
 Tensor reversed_cumsum(const Tensor& t, int64_t dim);
 Tensor cumprod_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim);
 Tensor cummax_backward(const Tensor& grad, DimsRef sizes, const Tensor& indices, int64_t dim);
+Tensor logcumsumexp_tangent(const Tensor& self, const Tensor& tangent, int64_t dim);
 Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim);
 
 }  // namespace trine::autograd

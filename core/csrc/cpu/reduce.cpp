@@ -150,7 +150,7 @@ void accumulate_columns(const Walk& w, const char* base, int64_t stride, int64_t
 // Many results, each over a row of memory.
 void run_rows(const Walk& w) {
   int64_t acc_bytes = static_cast<int64_t>(w.loop.planes) * w.loop.acc_size;
-  int64_t parts = (w.length + kUnit - 1) / kUnit, part = parts == 1 ? w.length : kUnit;
+  int64_t parts = std::max<int64_t>(1, (w.length + kUnit - 1) / kUnit), part = parts == 1 ? w.length : kUnit;
   bool direct = !w.convert && (w.reduced.empty() || w.reduced[0].in == w.in_size);
   auto store = [&](const void* acc, int64_t result) {
     int64_t in = 0, out = 0, out2 = 0;

@@ -108,7 +108,14 @@ void argmin(Tensor& out, const Tensor& self, std::optional<int64_t> dim, bool) {
 void any(Tensor& out, const Tensor& self, std::optional<DimsRef> dim, bool) { truth(ReduceOp::Max, out, self, dim); }
 void all(Tensor& out, const Tensor& self, std::optional<DimsRef> dim, bool) { truth(ReduceOp::Min, out, self, dim); }
 
-void logsumexp(Tensor& out, const Tensor& self, DimsRef dim, bool) {
+void logsumexp(Tensor& out, const Tensor& self, DimsRef dim, bool keepdim) {
+  if (self.is_complex()) {
+    Tensor largest = trine::amax(part_of(self, 0), dim, true);
+    Tensor shift = trine::where(trine::isfinite(largest), largest, Scalar(0));
+    Tensor sum = trine::sum(trine::exp(trine::sub(self, shift)), dim, true, DType::Undefined), result = trine::add(trine::log(sum), shift);
+    convert_copy(out, keepdim ? result : trine::reshape(result, out.sizes()));
+    return;
+  }
   Reduction r{&reduce_loop("logsumexp", ReduceOp::LogSumExp, compute_type(out.dtype())), dim_mask(std::optional<DimsRef>(dim), self.dim())};
   reduce(r, out, nullptr, self);
 }

@@ -122,6 +122,19 @@ void logcumsumexp(Tensor& out, const Tensor& self, int64_t dim) {
   if (self.numel() == 0) return;
   int64_t d = wrap_dim(dim, self.dim());
   on_dense(out, self, [&](const Tensor& to, const Tensor& in) {
+    if (to.is_complex()) {
+      TRINE_SWITCH_(TRINE_CASES_COMPLEX({
+                      scan<scalar_t, cdouble>(to, in, d, cdouble(-INFINITY, 0), [](cdouble acc, scalar_t x) {
+                        cdouble v(x);
+                        if (acc.real() == -INFINITY) return v;
+                        cdouble high = acc.real() > v.real() ? acc : v;
+                        cdouble low = acc.real() > v.real() ? v : acc;
+                        return high + std::log(1.0 + std::exp(low - high));
+                      });
+                    }),
+                    to.dtype(), "logcumsumexp");
+      return;
+    }
     TRINE_DISPATCH_FLOAT(to.dtype(), "logcumsumexp", {
       scan<scalar_t, double>(to, in, d, -INFINITY, [](double acc, scalar_t x) {
         double v = static_cast<double>(x), high = acc > v || acc != acc ? acc : v, low = acc > v || acc != acc ? v : acc;

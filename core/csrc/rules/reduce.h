@@ -61,7 +61,9 @@ inline void check_not_empty(const char* op, const Tensor& self, uint64_t mask, b
   for (int64_t d = 0; d < self.dim(); d++)
     TRINE_CHECK_INDEX(!(mask >> d & 1) || self.sizes()[d] != 0, op, "(): Expected reduction dim ", d, " to have non-zero size.");
 }
-inline void check_ordered(const char* op, const Tensor& self) { TRINE_CHECK(!self.is_complex(), op, ": not implemented for '", legacy_name(self.dtype()), "'"); }
+inline void check_ordered(const char* op, const Tensor& self) {
+  if (self.is_complex()) unsupported_dtype(op, self.dtype());
+}
 
 inline TensorSpec extreme_spec(const char* op, const Tensor& self, DimsRef dim, bool keepdim) {
   check_ordered(op, self);
@@ -90,7 +92,6 @@ inline TensorSpec truth_spec(const Tensor& self, std::optional<DimsRef> dim, boo
   return reduced(self, dim_mask(dim, self.dim()), keepdim, self.dtype() == DType::UInt8 ? DType::UInt8 : DType::Bool);
 }
 inline TensorSpec logsumexp_spec(const Tensor& self, DimsRef dim, bool keepdim) {
-  check_ordered("logsumexp", self);
   return reduced(self, dim_mask(std::optional<DimsRef>(dim), self.dim()), keepdim, float_dtype(self));
 }
 
@@ -117,8 +118,7 @@ inline TensorSpec norm_spec(const Tensor& x, const Scalar& ord, std::optional<Di
   return reduced(x, mask, keepdim, to_real(t));
 }
 
-inline TensorSpec scan_spec(const char* op, const Tensor& self, int64_t dim, DType dtype) {
-  (void)op;
+inline TensorSpec scan_spec(const Tensor& self, int64_t dim, DType dtype) {
   wrap_dim(dim, self.dim());
   return {self.sizes(), dtype};
 }
