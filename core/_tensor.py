@@ -266,6 +266,18 @@ def __contains__(self: Tensor, element: Any) -> bool:
 
 
 @_overridable_method
+def __iter__(self: Tensor) -> Iterator[Tensor]:
+    if self.dim() == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(self.unbind(0))
+
+
+@_method
+def __complex__(self: Tensor) -> complex:
+    return complex(self.item())
+
+
+@_overridable_method
 def __reversed__(self: Tensor) -> Tensor:
     """The tensor with its first dimension reversed; a 0-dim tensor itself."""
     return self if self.dim() == 0 else self.flip(0)

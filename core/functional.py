@@ -12,7 +12,7 @@ from .overrides import overridable
 
 __all__ = [
     "asarray", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod",
-    "einsum", "meshgrid", "norm", "split", "tensordot", "unique", "unique_consecutive",
+    "complex", "einsum", "meshgrid", "norm", "polar", "split", "tensordot", "unique", "unique_consecutive",
 ]  # fmt: skip
 
 Tensor = _C.Tensor
@@ -96,13 +96,12 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
     for t in given:
         if t.dim() > 1:
             raise RuntimeError(f"meshgrid: expected scalar or 1D tensors, got one of shape {tuple(t.shape)}")
-    swap = indexing == "xy" and len(given) > 1
+    swap = indexing == "xy" and len(given) > 1  # rows are counted by the second coordinate then
     if swap:
         given[0], given[1] = given[1], given[0]
     sizes = [t.numel() for t in given]
     grids = [t.reshape([1] * i + [-1] + [1] * (len(given) - i - 1)).expand(sizes) for i, t in enumerate(given)]
     if swap:
-        grids = [g.transpose(0, 1) for g in grids]
         grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)
 
@@ -186,6 +185,31 @@ def block_diag(*tensors: Tensor) -> Tensor:
         rows.append(_ops.cat([t.new_zeros((height, left)), t, t.new_zeros((height, right))], 1))
         left += t.size(1)
     return _ops.cat(rows, 0)
+
+
+@overridable
+def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A complex tensor from its parts, two float32 or two float64 tensors of one shape.
+
+    >>> import trine
+    >>> trine.complex(trine.tensor([1.0, 2.0]), trine.tensor([0.0, -1.0]))
+    tensor([1.+0.j, 2.-1.j])
+    """
+    if real.dtype != imag.dtype or real.dtype not in (_C.float32, _C.float64):
+        raise RuntimeError(f"complex: expected both inputs to be Float or Double tensors of one dtype, got {real.dtype} and {imag.dtype}")
+    result = _ops.view_as_complex(_ops.stack(broadcast_tensors(real, imag), -1))
+    return result if out is None else out.copy_(result)
+
+
+@overridable
+def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A complex tensor from absolute value and angle in radians.
+
+    >>> import trine
+    >>> trine.polar(trine.tensor([2.0]), trine.tensor([0.0]))
+    tensor([2.+0.j])
+    """
+    return complex(abs * angle.cos(), abs * angle.sin(), out=out)
 
 
 @overridable

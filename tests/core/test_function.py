@@ -154,7 +154,7 @@ def test_a_gradient_of_a_wrong_shape_is_told():
         def backward(ctx, g):
             return trine.ones(7)
 
-    with pytest.raises(RuntimeError, match=r"LongBackward.* returned an invalid gradient at index 0"):
+    with pytest.raises(RuntimeError, match=r"LongBackward.* returned an invalid gradient"):
         Long.apply(leaf(1.0, 2.0)).sum().backward()
 
 

@@ -31,7 +31,10 @@ def test_strided_arrays_keep_their_strides(view):
     a = np.arange(24.0).reshape(4, 6)[view]
     t = trine.from_numpy(a)
     assert np.array_equal(np.array(t.tolist()), a)
-    assert np.array_equal(t.numpy(), a) and t.numpy().strides == a.strides
+    assert np.array_equal(t.numpy(), a)
+    assert [s for s, n in zip(t.numpy().strides, a.shape, strict=True) if n > 1] == [
+        s for s, n in zip(a.strides, a.shape, strict=True) if n > 1
+    ]
 
 
 def test_0_dim_and_empty():
@@ -63,7 +66,7 @@ def test_what_numpy_cannot_take_is_refused():
 def test_what_trine_cannot_take_is_refused():
     with pytest.raises(TypeError):
         trine.from_numpy([1, 2])
-    with pytest.raises(TypeError, match="object"):
+    with pytest.raises(TypeError, match="can't convert"):
         trine.from_numpy(np.array([None]))
     with pytest.raises(ValueError, match="negative"):
         trine.from_numpy(np.arange(3)[::-1])

@@ -1,5 +1,9 @@
 #include "autograd/record.h"
 
+#include <algorithm>
+
+#include "autograd/tangents.h"
+
 namespace trine::autograd {
 namespace {
 
@@ -161,11 +165,36 @@ std::vector<Tensor> tangent_of(TensorList l) {
   return out;
 }
 
+namespace {
+
+// Tensors that have a tangent. Those that nothing else refers to are let go whenever the list has doubled.
+struct DualTensors {
+  std::vector<Tensor> list;
+  size_t limit = 64;
+  void add(const Tensor& t) {
+    if (list.size() >= limit) {
+      std::erase_if(list, [](const Tensor& old) { return old.impl()->use_count() == 1; });
+      limit = std::max<size_t>(64, 2 * list.size());
+    }
+    list.push_back(t);
+  }
+};
+thread_local DualTensors dual_tensors;
+
+}  // namespace
+
+void drop_tangents() {
+  std::vector<Tensor> list = std::exchange(dual_tensors, {}).list;
+  for (const Tensor& t : list)
+    if (AutogradMeta* m = t.impl()->autograd) m->tangent = Tensor();
+}
+
 void set_tangent(const Tensor& result, const Tensor& tangent) {
   if (!tangent.defined() || !is_differentiable(result.dtype())) return;
   Tensor t = equal(tangent.sizes(), result.sizes()) ? tangent : expand(tangent, result.sizes());
   if (t.dtype() != result.dtype()) t = to(t, result.dtype());
   autograd_meta(result).tangent = t;
+  dual_tensors.add(result);
   result.impl()->keys = result.impl()->keys | Key::Autograd;
 }
 

@@ -1,8 +1,10 @@
 // Backward passes, modes and saved-tensor hooks, as trine.autograd calls them.
 
 #include "autograd/record.h"
+#include "autograd/tangents.h"
 #include "bindings/arguments.h"
 #include "bindings/objects.h"
+#include "tensor/inference.h"
 
 namespace trine::py {
 namespace {
@@ -81,6 +83,7 @@ PyObject* inference_enter(PyObject*, PyObject* on) {
     long token = grad_modes.grad | grad_modes.inference << 1;
     bool enable = flag(on);
     grad_modes.inference = enable;
+    set_inference_tensors(enable);
     if (enable) grad_modes.grad = false;
     else grad_modes.grad = true;
     return PyLong_FromLong(token);
@@ -92,6 +95,7 @@ PyObject* inference_exit(PyObject*, PyObject* token) {
     if (t == -1 && PyErr_Occurred()) throw PythonError{};
     grad_modes.grad = t & 1;
     grad_modes.inference = t >> 1 & 1;
+    set_inference_tensors(grad_modes.inference);
     return none();
   });
 }
@@ -100,6 +104,7 @@ PyObject* forward_level(PyObject*, PyObject* change) {
   long c = PyLong_AsLong(change);
   if (c == -1 && PyErr_Occurred()) return nullptr;
   grad_modes.forward_levels += static_cast<int>(c);
+  if (grad_modes.forward_levels == 0) autograd::drop_tangents();
   return PyLong_FromLong(grad_modes.forward_levels);
 }
 PyObject* make_dual(PyObject*, PyObject* args) {

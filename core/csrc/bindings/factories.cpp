@@ -255,11 +255,11 @@ PyObject* from_numpy(PyObject*, PyObject* array) {
 PyObject* frombuffer(PyObject*, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
     static const char* const names[] = {"buffer", "dtype", "count", "offset", "requires_grad", nullptr};
-    PyObject *buffer, *dtype_arg;
+    PyObject *buffer, *dtype_arg = nullptr;
     Py_ssize_t count = -1, offset = 0;
     int requires_grad = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O$Onnp:frombuffer", const_cast<char**>(names), &buffer, &dtype_arg, &count, &offset, &requires_grad)) throw PythonError{};
-    TRINE_CHECK_TYPE(is_dtype(dtype_arg), "frombuffer(): argument 'dtype' must be torch.dtype, not ", Py_TYPE(dtype_arg)->tp_name);
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$Onnp:frombuffer", const_cast<char**>(names), &buffer, &dtype_arg, &count, &offset, &requires_grad)) throw PythonError{};
+    TRINE_CHECK_TYPE(dtype_arg && is_dtype(dtype_arg), "frombuffer(): argument 'dtype' must be torch.dtype, not ", dtype_arg ? Py_TYPE(dtype_arg)->tp_name : "left out");
     DType dtype = to_dtype(dtype_arg);
     auto* view = new Py_buffer;
     if (PyObject_GetBuffer(buffer, view, PyBUF_SIMPLE) < 0) {

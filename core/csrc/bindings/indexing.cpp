@@ -60,8 +60,9 @@ Plan apply_key(const Tensor& self, PyObject* key) {
     items.push_back(key);
   // Sequences become tensors first: how many dimensions they take depends on their dtype.
   SmallVector<Ref, 8> owned;
+  auto is_array = [](PyObject* o) { return PySequence_Check(o) && PyObject_CheckBuffer(o); };  // NumPy's arrays claim to be integers too
   for (PyObject*& o : items)
-    if (!is_tensor(o) && o != Py_None && o != Py_Ellipsis && !PySlice_Check(o) && !PyIndex_Check(o) && !PyBool_Check(o)) {
+    if (!is_tensor(o) && o != Py_None && o != Py_Ellipsis && !PySlice_Check(o) && (!PyIndex_Check(o) || is_array(o)) && !PyBool_Check(o)) {
       Tensor t = tensor_from_python(o, DType::Undefined);
       if (t.numel() == 0 && !is_integral(t.dtype(), true)) t = to(t, DType::Int64);
       owned.push_back(Ref(wrap(t)));

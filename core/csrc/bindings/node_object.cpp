@@ -250,11 +250,11 @@ PyTypeObject* node_type(const char* name) {
   static auto* types = new std::map<std::string, PyTypeObject*>;
   auto it = types->find(name);
   if (it != types->end()) return it->second;
-  auto* stable = new std::string(name);
+  auto* stable = new std::string(std::string("trine.autograd.") + name);  // Python takes what precedes the last dot for the module
   PyType_Slot slots[] = {{0, nullptr}};
   PyType_Spec spec = {stable->c_str(), sizeof(NodeObject), 0, Py_TPFLAGS_DEFAULT, slots};
   Ref bases = checked(PyTuple_Pack(1, node_base_type));
-  return (*types)[*stable] = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpecWithBases(&spec, bases.get())).release());
+  return (*types)[name] = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpecWithBases(&spec, bases.get())).release());
 }
 
 // ---- autograd.Function --------------------------------------------------------------------------------------------------------

@@ -292,6 +292,8 @@ void add_operators(PyObject* module) {
     functions()[name] = f.get();
     if (PyDict_SetItemString(ops.get(), stable, f.get()) < 0) throw PythonError{};
     if (!methods[name]) continue;
+    // Properties (x.real) are not covered by operators of the same name.
+    if (PyDict_GetItemString(tensor_type->tp_dict, stable)) continue;
     std::vector<const OperatorInfo*> of_method;
     for (const OperatorInfo* op : overloads)
       if (op->is_method) of_method.push_back(op);

@@ -2,6 +2,9 @@
 
 #include <cstring>
 #include <limits>
+#include <utility>
+
+#include "tensor/inference.h"
 
 namespace trine {
 
@@ -190,14 +193,19 @@ size_t storage_bytes_needed(DimsRef sizes, DimsRef strides, int64_t offset, int 
 
 namespace {
 // Everything but sizes, strides and storage.
+thread_local bool inference_tensors = false;
+
 Ptr<TensorImpl> new_impl(DType dtype, Device device) {
   auto impl = Ptr<TensorImpl>::adopt(new TensorImpl);
   impl->dtype = dtype == DType::Undefined ? default_dtype() : dtype;
   impl->device = device;
   impl->keys = backend_key(device.type);
+  impl->inference = inference_tensors;
   return impl;
 }
 }  // namespace
+
+bool set_inference_tensors(bool on) { return std::exchange(inference_tensors, on); }
 
 Tensor empty(DimsRef sizes, DType dtype, Device device, MemoryFormat format) {
   auto impl = new_impl(dtype, device);
