@@ -181,16 +181,6 @@ def _reduce(t: Tensor, protocol: int) -> tuple[Callable, tuple]:
 
 
 # ---- other libraries ------------------------------------------------------------------------------------------------
-class _Interface:
-    """What NumPy reads to make an array of a tensor's memory, which this object keeps alive."""
-
-    __slots__ = ("__array_interface__", "tensor")
-
-    def __init__(self, tensor: Tensor) -> None:
-        self.tensor = tensor
-        self.__array_interface__ = _C._numpy_interface(tensor)
-
-
 @_overridable_method
 def numpy(self: Tensor, *, force: bool = False) -> Any:
     """The tensor as a NumPy array that shares its memory, so that changes show in both.
@@ -211,7 +201,7 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
         raise TypeError(f"can't convert {t.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
     if t.dtype == _C.bfloat16:
         raise TypeError("Got unsupported ScalarType BFloat16: NumPy has no such type; use tensor.float().numpy()")
-    return np.asarray(_Interface(t))
+    return np.asarray(memoryview(t))
 
 
 @_overridable_method
