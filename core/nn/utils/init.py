@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from ..modules.module import Module
@@ -19,6 +18,8 @@ def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Module:
     """
     if not issubclass(module_cls, Module):
         raise RuntimeError(f"Expected a Module; got {module_cls}")
+    import inspect  # costs more to load than the rest of this package
+
     if "device" not in inspect.signature(module_cls).parameters:
         raise RuntimeError("Module must support a 'device' arg to skip initialization")
     device = kwargs.pop("device", "cpu")
