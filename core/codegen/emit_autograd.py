@@ -125,6 +125,8 @@ class Emitter:
                 if token in used and (a.is_tensor or a.is_tensor_list):
                     if a.is_tensor_list:
                         typ, value = f"std::vector<{typ}>", f"list_{suffix}({{0}})"
+                    elif a.type == "Tensor?" and suffix != "defined":
+                        value = f"{{0}}.defined() ? {value} : {typ}()"
                     fields.append((f"{typ} {token}_;", f"[[maybe_unused]] const auto& {token} = {token}_;"))
                     saves.append(f"node->{token}_ = {value.format(a.name)};")
         for i, r in enumerate(results):

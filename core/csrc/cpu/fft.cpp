@@ -203,7 +203,9 @@ int64_t signal_size(DimsRef sizes, DimsRef dims) {
 }  // namespace
 
 template <class T> const FftPlan<T>& fft_plan(int64_t n) {
-  thread_local std::unordered_map<int64_t, FftPlan<T>> plans;
+  // Behind a pointer: the static thread-local block is small.
+  thread_local auto map = std::make_unique<std::unordered_map<int64_t, FftPlan<T>>>();
+  auto& plans = *map;
   auto found = plans.find(n);
   if (found != plans.end()) return found->second;
   if (plans.size() >= 64) plans.clear();

@@ -25,8 +25,9 @@ dnnl::engine& engine() {
   return e;
 }
 dnnl::stream& stream() {
-  thread_local dnnl::stream s(engine());
-  return s;
+  // Behind pointers: the static thread-local block is small, and shared by every library of the process.
+  thread_local std::unique_ptr<dnnl::stream> s = std::make_unique<dnnl::stream>(engine());
+  return *s;
 }
 
 memory::data_type data_type(DType t) {
@@ -116,8 +117,8 @@ class Cache {
 };
 
 Cache& cache() {
-  thread_local Cache c;
-  return c;
+  thread_local std::unique_ptr<Cache> c = std::make_unique<Cache>();
+  return *c;
 }
 
 dnnl::primitive_attr attributes() {
