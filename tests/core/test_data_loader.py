@@ -15,7 +15,7 @@ import time
 import numpy as np
 import pytest
 import trine
-from trine.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
+from trine.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, get_worker_info
 
 WORKERS = [{}, {"num_workers": 2}, {"num_workers": 2, "worker_type": "thread"}, {"num_workers": 3, "persistent_workers": True}]
 
@@ -176,6 +176,12 @@ def test_any_order_gives_everything(kind):
 def test_every_way_to_start_a_process(method):
     loader = DataLoader(Squares(6), batch_size=2, num_workers=1, multiprocessing_context=method)
     assert [indices.tolist() for _, indices in loader] == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_a_dataset_of_tensors_travels_to_a_fresh_interpreter():
+    dataset = TensorDataset(trine.arange(6).reshape(3, 2), trine.nn.Parameter(trine.ones(3)).detach())
+    loader = DataLoader(dataset, batch_size=2, num_workers=1, multiprocessing_context="spawn")
+    assert [rows.tolist() for rows, _ in loader] == [[[0, 1], [2, 3]], [[4, 5]]]
 
 
 @pytest.mark.parametrize("options", WORKERS[1:])
