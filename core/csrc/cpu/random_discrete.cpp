@@ -217,32 +217,25 @@ void randperm_(const Tensor& self, Generator* generator) {
                       }));
 }
 
-Tensor poisson(const Tensor& self, Generator* generator) {
-  Tensor out = empty(self.sizes(), self.dtype());
-  Tensor rates = empty(self.sizes(), DType::Double);
-  convert_copy(rates, self);
+void poisson(Tensor& out, const Tensor& self, Generator* generator) {
+  Dims order = memory_order(out);
+  Tensor ordered = permuted_view(self, order), rates = empty(ordered.sizes(), DType::Double);
+  convert_copy(rates, ordered);
   Generator& g = generator_or_default(generator);
   std::lock_guard lock(g.mutex());
-  TRINE_DISPATCH_FLOATING(self.dtype(), "poisson", {
-    for (int64_t i = 0; i < self.numel(); i++) {
-      double rate = rates.data<double>()[i];
-      TRINE_CHECK(rate >= 0, "poisson: expected rates >= 0, got ", rate);
-      out.data<scalar_t>()[i] = element<scalar_t>(sample_poisson(rate, g));
-    }
-  });
-  return out;
+  TRINE_DISPATCH_FLOATING(self.dtype(), "poisson", fill_in_memory_order<scalar_t>(out, [&](scalar_t* to) {
+                            for (int64_t i = 0; i < out.numel(); i++) {
+                              double rate = rates.data<double>()[i];
+                              TRINE_CHECK(rate >= 0, "poisson: expected rates >= 0, got ", rate);
+                              to[i] = element<scalar_t>(sample_poisson(rate, g));
+                            }
+                          }));
 }
 
-Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, Generator* generator) {
-  TRINE_CHECK(self.dim() == 1 || self.dim() == 2, "multinomial: expected 1 or 2 dimensions, got shape ", self.sizes());
-  TRINE_CHECK(self.is_floating(), "multinomial: only supports floating-point dtypes for input, got: ", self.dtype());
+void multinomial(Tensor& out, const Tensor& self, int64_t num_samples, bool replacement, Generator* generator) {
   int64_t categories = self.size(-1), rows = self.dim() == 2 ? self.size(0) : 1;
-  TRINE_CHECK(num_samples > 0, "multinomial: cannot sample num_samples <= 0 samples, got ", num_samples);
-  TRINE_CHECK(replacement || num_samples <= categories, "multinomial: cannot sample num_samples > ", categories, " (the last size of shape ", self.sizes(),
-              ") samples without replacement, got num_samples=", num_samples);
-  Tensor weights = empty(self.sizes(), self.dtype());
+  Tensor weights = empty(self.sizes(), self.dtype()), drawn = empty(out.sizes(), DType::Int64);
   convert_copy(weights, self);
-  Tensor out = empty(self.dim() == 2 ? Dims{rows, num_samples} : Dims{num_samples}, DType::Int64);
   Generator& g = generator_or_default(generator);
   TRINE_DISPATCH_FLOATING(self.dtype(), "multinomial", {
     const scalar_t* w = weights.data<scalar_t>();
@@ -252,19 +245,19 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, Ge
     }
     if (replacement && num_samples > 1) {
       std::lock_guard lock(g.mutex());
-      for (int64_t r = 0; r < rows; r++) draw_with_replacement(g, w + r * categories, categories, num_samples, out.data<int64_t>() + r * num_samples);
-      return out;
+      for (int64_t r = 0; r < rows; r++) draw_with_replacement(g, w + r * categories, categories, num_samples, drawn.data<int64_t>() + r * num_samples);
+    } else {
+      for (int64_t r = 0; r < rows; r++)
+        TRINE_CHECK(std::any_of(w + r * categories, w + (r + 1) * categories, [](scalar_t v) { return static_cast<float>(v) > 0; }),
+                    "multinomial: invalid distribution (sum of probabilities <= 0)");
+      Tensor noise = empty(self.sizes(), self.dtype());
+      cpu::exponential_(noise, 1.0, &g);
+      Scratch<int64_t> order(categories);
+      for (int64_t r = 0; r < rows; r++)
+        draw_largest(w + r * categories, noise.data<scalar_t>() + r * categories, categories, num_samples, drawn.data<int64_t>() + r * num_samples, order.data());
     }
-    for (int64_t r = 0; r < rows; r++)
-      TRINE_CHECK(std::any_of(w + r * categories, w + (r + 1) * categories, [](scalar_t v) { return static_cast<float>(v) > 0; }),
-                  "multinomial: invalid distribution (sum of probabilities <= 0)");
-    Tensor noise = empty(self.sizes(), self.dtype());
-    cpu::exponential_(noise, 1.0, &g);
-    Scratch<int64_t> order(categories);
-    for (int64_t r = 0; r < rows; r++)
-      draw_largest(w + r * categories, noise.data<scalar_t>() + r * categories, categories, num_samples, out.data<int64_t>() + r * num_samples, order.data());
   });
-  return out;
+  convert_copy(out, drawn);
 }
 
 }  // namespace trine::cpu

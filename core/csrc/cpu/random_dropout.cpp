@@ -14,6 +14,10 @@ template <class T> T keep_factor(double p) {
 
 void scale_run(float* out, const float* x, const uint8_t* kept, int64_t n, double p) { masked_scale_float(out, x, kept, n, keep_factor<float>(p)); }
 void scale_run(double* out, const double* x, const uint8_t* kept, int64_t n, double p) { masked_scale_double(out, x, kept, n, keep_factor<double>(p)); }
+template <class R> void scale_run(std::complex<R>* out, const std::complex<R>* x, const uint8_t* kept, int64_t n, double p) {
+  R factor = keep_factor<R>(p);
+  for (int64_t i = 0; i < n; i++) out[i] = x[i] * (kept[i] ? factor : R(0));
+}
 template <class H> void scale_run(H* out, const H* x, const uint8_t* kept, int64_t n, double p) {
   float factor = static_cast<float>(keep_factor<H>(p));
   for (int64_t i = 0; i < n; i++) out[i] = H(static_cast<float>(x[i]) * (kept[i] ? factor : 0.0f));
@@ -35,7 +39,7 @@ void masked_scale(Tensor& out, const Tensor& self, const Tensor& mask, double p)
     return convert_copy(out, dense);
   }
   Tensor x = in_layout_of(self, out), kept = in_layout_of(expand_to(mask, out.sizes()), out);
-  TRINE_DISPATCH_FLOATING(out.dtype(), "dropout", parallel_for(0, out.numel(), 65536, [&](int64_t begin, int64_t end) {
+  TRINE_DISPATCH_FLOATING_COMPLEX(out.dtype(), "dropout", parallel_for(0, out.numel(), 65536, [&](int64_t begin, int64_t end) {
                             scale_run(out.data<scalar_t>() + begin, x.data<scalar_t>() + begin, kept.data<uint8_t>() + begin, end - begin, p);
                           }));
 }

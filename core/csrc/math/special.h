@@ -247,6 +247,24 @@ inline double digamma(double x) {
 }
 inline float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
 
+// The derivative of digamma, in the same way.
+inline double trigamma(double x) {
+  double result = 0.0, sign = 1.0;
+  if (x < 0.5) {
+    double s = ::sin(3.14159265358979323846 * x);
+    result = -9.86960440108935861883 / (s * s);
+    x = 1.0 - x;
+    sign = -1.0;
+  }
+  for (; x < 10.0; x += 1.0) result += 1.0 / (x * x);
+  double z = 1.0 / (x * x);
+  result += 1.0 / x + 0.5 * z + z / x * poly(z, 1.66666666666666666667e-1, -3.33333333333333333333e-2, 2.38095238095238095238e-2,
+                                            -3.33333333333333333333e-2, 7.57575757575757575758e-2, -2.53113553113553113553e-1,
+                                            1.16666666666666666667);
+  return sign * result;
+}
+inline float trigamma(float x) { return static_cast<float>(trigamma(static_cast<double>(x))); }
+
 template <class T>
 TRINE_FN T logit(T x) {
   return log(x / (T(1) - x));
