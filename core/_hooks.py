@@ -77,5 +77,5 @@ def _register_prehook(self: Any, fn: Callable) -> NodeHookHandle:
 
 
 for _kind in (_C._NodeBase, _C._FunctionBase):
-    _kind.register_hook = _register_hook
-    _kind.register_prehook = _register_prehook
+    setattr(_kind, "register_hook", _register_hook)  # noqa: B010 (the stub of a native class knows no such attribute)
+    setattr(_kind, "register_prehook", _register_prehook)  # noqa: B010

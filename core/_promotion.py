@@ -59,12 +59,10 @@ def result_type(tensor1: Any, tensor2: Any) -> _C.dtype:
             kinds = {bool: _C.bool, int: _C.int64, float: default, complex: default.to_complex()}
             rank, dtype = 0, next(d for k, d in kinds.items() if isinstance(value, k))
         ranked[rank] = promote_types(ranked[rank], dtype) if rank in ranked else dtype
-    result = None
+    result: _C.dtype = ranked[max(ranked)]
     for rank in sorted(ranked, reverse=True):
         dtype = ranked[rank]
-        if result is None:
-            result = dtype
-        elif _kind(dtype) > _kind(result):
+        if _kind(dtype) > _kind(result):
             # a complex number takes the width of the floats it meets
             result = result.to_complex() if dtype.is_complex and result.is_floating_point else dtype
     return result

@@ -251,7 +251,7 @@ def __dlpack_device__(self: Tensor) -> tuple[int, int]:
 @_overridable_method
 def __contains__(self: Tensor, element: Any) -> bool:
     if isinstance(element, (Tensor, int, float, complex)):
-        return bool((element == self).any().item())
+        return bool(_ops.any(_ops.eq(self, element)).item())
     raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
 

@@ -22,7 +22,7 @@ class _Options:
     sci_mode: bool | None = None
 
 
-_PROFILES = {
+_PROFILES: dict[str, dict[str, float]] = {
     "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
     "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
     "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
@@ -59,9 +59,9 @@ def set_printoptions(
         for name, value in settings.items():
             setattr(_options, name, value)
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    for name, value in given.items():
-        if value is not None:
-            setattr(_options, name, value)
+    for name, setting in given.items():
+        if setting is not None:
+            setattr(_options, name, setting)
     _options.sci_mode = sci_mode
 
 

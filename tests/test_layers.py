@@ -24,7 +24,7 @@ MAY_INCLUDE = {
     "rules": {"base", "tensor", "dispatch", "trine"},
     "cpu": {"base", "math", "tensor", "dispatch", "rules", "trine"},
     "cuda": {"base", "math", "tensor", "dispatch", "rules", "trine"},
-    "autograd": {"base", "tensor", "dispatch", "trine"},
+    "autograd": {"base", "tensor", "dispatch", "rules", "trine"},
     "composite": {"base", "tensor", "dispatch", "rules", "autograd", "trine"},
     "views": {"base", "tensor", "dispatch", "trine"},
     "graph": {"base", "tensor", "dispatch", "trine"},

@@ -48,9 +48,7 @@ def count(operator: str) -> dict[str, int]:
     """Lines by place; places without any are left out."""
     csrc = ROOT / "core" / "csrc"
     vocabulary = sum(function_lines(path.read_text(encoding="utf8"), operator) for path in (csrc / "math").glob("*.h"))
-    kernels = sum(
-        function_lines(path.read_text(encoding="utf8"), f"{operator}_kernel") for path in (csrc / "cpu").rglob("*.cpp")
-    )
+    kernels = sum(function_lines(path.read_text(encoding="utf8"), f"{operator}_kernel") for path in (csrc / "cpu").rglob("*.cpp"))
     parts = {"table entry": entry_lines(operator), "word of the vocabulary": vocabulary, "kernel": kernels}
     return {place: lines for place, lines in parts.items() if lines}
 

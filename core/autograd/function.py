@@ -44,7 +44,7 @@ class Function(_C._FunctionBase):
         super().__init_subclass__(**kwargs)
         cls._backward_cls = type(f"{cls.__name__}Backward", (_C._FunctionBase,), {"__module__": cls.__module__, "_forward_cls": cls})
         if "vjp" in vars(cls) and "backward" not in vars(cls):
-            cls.backward = cls.vjp
+            setattr(cls, "backward", staticmethod(cls.vjp))  # noqa: B010 (a method, to type checkers)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(
@@ -78,7 +78,7 @@ class Function(_C._FunctionBase):
 
 
 # `apply` asks for it to tell the two forms of `forward` apart.
-Function.setup_context._is_default = True
+setattr(Function.setup_context, "_is_default", True)  # noqa: B010 (a function, to type checkers)
 FunctionCtx = _C._FunctionBase
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import trine
 from trine import _C
@@ -222,7 +223,7 @@ def gradgradcheck(
         incoming = _tuple(grad_outputs)
     count = len(given)
 
-    def gradients(*args: object) -> tuple:
+    def gradients(*args: Any) -> tuple:
         # forward mode hands in duals that were cut off; requires_grad_ keeps their tangents
         inner = [a.requires_grad_() if _differentiable(b) else a for a, b in zip(args[:count], given, strict=True)]
         with trine.enable_grad():

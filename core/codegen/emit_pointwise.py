@@ -23,12 +23,14 @@ def loop(op: Op, dtype: str, expr: str) -> str:
     lines.append(f"  auto* o = reinterpret_cast<{out}*>(out);")
     tensors = op.tensor_args()
     for i, a in enumerate(tensors):
-        typ = "bool" if a.name in op.raw_args() else "T"
+        # GCC vectorises a selection by bytes, but not by bools.
+        typ = "uint8_t" if a.name in op.raw_args() else "T"
         lines.append(f"  auto* in_{a.name} = reinterpret_cast<const {typ}*>(in[{i}]);")
     for i, a in enumerate(op.scalar_args()):
         kind = {"Scalar": "T", "float": "compute_t<T>", "int": "int64_t", "bool": "bool"}[a.type]
         lines.append(f"  [[maybe_unused]] const {kind} {a.name} = s[{i}].to<{kind}>();")
-    loads = " ".join(f"[[maybe_unused]] const {'bool' if a.name in op.raw_args() else 'T'} {a.name} = in_{a.name}[i];" for a in tensors)
+    raw = op.raw_args()
+    loads = " ".join(f"[[maybe_unused]] const {'bool' if a.name in raw else 'T'} {a.name} = in_{a.name}[i]{' != 0' if a.name in raw else ''};" for a in tensors)
     if dtype in ("Float", "Double") and out == "T" and RARE.search(expr):
         fast, exact = (f"[&](int64_t i) -> T {{ {loads} return static_cast<T>({e}); }}" for e in (expr, RARE.sub(r"exact::\1(", expr)))
         lines.append(f"  with_exact_lanes(o, n, {fast}, {exact});")

@@ -29,7 +29,8 @@ class _Mismatch(Exception):
 
     def __init__(self, text: str, kind: type[Exception] = AssertionError) -> None:
         super().__init__(text)
-        self.text, self.kind, self.path = text, kind, []  # the path grows from the inside out
+        self.text, self.kind = text, kind
+        self.path: list[Any] = []  # grows from the inside out
 
 
 class _Settings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import trine
 
@@ -49,7 +50,7 @@ def make_tensor(
     >>> trine.testing.make_tensor(2, 3, dtype=trine.float32).shape
     torch.Size([2, 3])
     """
-    sizes = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    sizes: Any = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
     if noncontiguous and memory_format is not None:
         raise ValueError("make_tensor: noncontiguous and memory_format are mutually exclusive")
     lowest, highest = _bounds(dtype, low, high)

@@ -44,7 +44,11 @@ POINTWISE = {
     "lerp_Scalar": ["f(3, 5), f(3, 5), 0.3", "f(3, 5), f(5), 0.7", "f(), f(), 1.0"],
     "lerp_Tensor": ["f(3, 5), f(3, 5), unit(3, 5)", "f(3, 5), f(5), unit(1)"],
     "clamp_Tensor": ["f(3, 5), const(-1), const(1)", "f(3, 5), min=f(5)", "f(3, 5), max=f(3, 1)"],
-    "div_mode": ["f(3, 5), pos(3, 5), rounding_mode='floor'", "f(3, 5), pos(5), rounding_mode='trunc'", "f(3, 5), pos(5), rounding_mode=None"],
+    "div_mode": [
+        "f(3, 5), pos(3, 5), rounding_mode='floor'",
+        "f(3, 5), pos(5), rounding_mode='trunc'",
+        "f(3, 5), pos(5), rounding_mode=None",
+    ],
     "threshold": ["f(3, 5), 0.5, 2.0", "special(), 0, 1"],
     "to_other": ["f(3, 5), f64(2)", "f(3), i64(1)"],
     "to_device": ["f(3, 5), 'cpu'", "f(3), 'cpu', dt('float64')"],
@@ -271,10 +275,10 @@ NETWORKS = {
     "upsample_nearest3d": ["f(1, 2, 3, 4, 2), [4, 2, 3]"],
     "upsample_linear1d": ["f(1, 2, 5), [7], False", "f(1, 2, 5), [3], True"],
     "upsample_trilinear3d": ["f(1, 2, 3, 4, 2), [4, 2, 3], False"],
-    "batch_norm": ["f(4, 3, 5), domain(-1, 1, 3), pos(3), pos(3), f(3), False, 0.1, 1e-5",
+    "batch_norm": ["f(4, 3, 5), still(domain(-1, 1, 3)), still(pos(3)), pos(3), f(3), False, 0.1, 1e-5",
                    "f(4, 3, 5, 2), None, None, pos(3), f(3), True, 0.1, 1e-5",
-                   "f(4, 3), domain(-1, 1, 3), pos(3), None, None, True, 0.2, 1e-3"],
-    "native_batch_norm": ["f(4, 3, 5), pos(3), f(3), domain(-1, 1, 3), pos(3), True, 0.1, 1e-5"],
+                   "f(4, 3), still(domain(-1, 1, 3)), still(pos(3)), None, None, True, 0.2, 1e-3"],
+    "native_batch_norm": ["f(4, 3, 5), pos(3), f(3), still(domain(-1, 1, 3)), still(pos(3)), True, 0.1, 1e-5"],
     "layer_norm": ["f(3, 5), [5], f(5), f(5)", "f(2, 3, 4), [3, 4]", "f(2, 3, 4), [4], f(4)", "f(0, 5), [5]", "f(2, 70), [70], f(70), f(70)"],
     "native_layer_norm": ["f(3, 5), [5], f(5), f(5), 1e-5"],
     "group_norm": ["f(2, 6, 5), 3, f(6), f(6)", "f(2, 6, 4, 4), 2", "f(2, 4), 2, f(4), f(4), 1e-3"],
@@ -347,9 +351,7 @@ RANDOM = {
     "multinomial": ["domain(0.1, 1, 6), 3", "domain(0.1, 1, 2, 6), 10, True"],
 }  # fmt: skip
 
-FAMILIES: dict[str, list[str]] = (
-    CREATION | POINTWISE | REDUCTIONS | VIEWS | JOINING | INDEXING | MATRICES | NETWORKS | RANDOM
-)
+FAMILIES: dict[str, list[str]] = CREATION | POINTWISE | REDUCTIONS | VIEWS | JOINING | INDEXING | MATRICES | NETWORKS | RANDOM
 
 # How Python calls an operator whose own name is not the public one, or means something else in the main namespace.
 PATHS = {

@@ -53,9 +53,7 @@ POINTWISE_KINDS = {"unary", "no_bool", "nonzero", "positive", "unit", "binary", 
 def with_domain(texts: list[str], domain: list[float]) -> list[str]:
     """The same samples with values from an interval."""
     low, high = domain
-    return [
-        text.replace("f(", f"domain({low}, {high}, ").replace(", )", ")") for text in texts if "special" not in text
-    ]
+    return [text.replace("f(", f"domain({low}, {high}, ").replace(", )", ")") for text in texts if "special" not in text]
 
 
 def suggested_kind(op: Any) -> str | None:

@@ -17,6 +17,7 @@ A sample is written as the argument list of a call, in a table entry or in ``sam
 | ``b(*shape)`` | bool |
 | ``f32(*shape)``, ``f64``, ``i64``, ``u8``, ``c64``, ``c128`` | a fixed dtype whatever is under test |
 | ``const(x)`` | the nested list ``x``, of the dtype under test; ``ints(x)`` as int64 |
+| ``still(tensor)`` | a tensor with respect to which there is no derivative |
 | ``dt(name)`` | a dtype; ``fmt(name)`` a memory format |
 """
 
@@ -25,7 +26,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ class T:
 
     array: np.ndarray
     dtype: str
+    constant: bool = False  # not differentiated with respect to
 
     @property
     def is_float(self) -> bool:
@@ -160,11 +162,22 @@ class Maker:
     def ints(self, values: Any) -> T:
         return T(np.array(values, np.int64), "int64")
 
+    def still(self, tensor: T) -> T:
+        return replace(tensor, constant=True)
+
     def namespace(self) -> dict[str, Any]:
-        fixed = {"f32": "float32", "f64": "float64", "i64": "int64", "i32": "int32", "u8": "uint8", "c64": "complex64", "c128": "complex128"}
+        fixed = {
+            "f32": "float32",
+            "f64": "float64",
+            "i64": "int64",
+            "i32": "int32",
+            "u8": "uint8",
+            "c64": "complex64",
+            "c128": "complex128",
+        }
         makers = {
             name: getattr(self, name)
-            for name in ("f", "domain", "pos", "unit", "perm", "special", "i", "neg", "b", "const", "ints")
+            for name in ("f", "domain", "pos", "unit", "perm", "special", "i", "neg", "b", "const", "ints", "still")
         }
         makers |= {name: self.of_dtype(dtype) for name, dtype in fixed.items()}
         return makers | {"dt": Name, "fmt": Name, "inf": float("inf"), "nan": float("nan"), "call": Call, "np": np}

@@ -53,9 +53,7 @@ def test_functions_shared_with_the_wide_kernels_have_no_avx_instruction():
     """An inline function that the linker took from a kernel's object would end a program on an older processor."""
     library = PACKAGE / "libtrine.so"
     shared = {name for name in weak_functions(library) if not re.search(r"avx2|avx512", name)}
-    listing = subprocess.Popen(
-        ["objdump", "-d", "--no-show-raw-insn", "-C", library], stdout=subprocess.PIPE, text=True
-    )
+    listing = subprocess.Popen(["objdump", "-d", "--no-show-raw-insn", "-C", library], stdout=subprocess.PIPE, text=True)
     function, wrong = "", set()
     for line in listing.stdout:
         if line.endswith(">:\n"):

@@ -1,7 +1,7 @@
 // Functions that the `grad:` formulas of the operator tables call, beside the operators themselves.
 #pragma once
 #include "autograd/node.h"
-#include "tensor/tensor_operators.h"
+#include "dispatch/tensor_operators.h"
 #include "trine/ops.h"
 #if __has_include("autograd/formulas_reduce.h")
 #include "autograd/formulas_reduce.h"

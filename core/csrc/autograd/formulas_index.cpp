@@ -1,6 +1,6 @@
 #include "autograd/formulas_index.h"
 
-#include "tensor/tensor_operators.h"
+#include "dispatch/tensor_operators.h"
 
 namespace trine::autograd {
 namespace {

@@ -1,7 +1,7 @@
 #include "autograd/formulas_loss.h"
 
 #include "autograd/declare.h"
-#include "tensor/tensor_operators.h"
+#include "dispatch/tensor_operators.h"
 
 namespace trine::autograd {
 namespace {

@@ -1,7 +1,7 @@
 #include "autograd/formulas_nn.h"
 
 #include "autograd/declare.h"
-#include "tensor/tensor_operators.h"
+#include "dispatch/tensor_operators.h"
 #include "trine/ops.h"
 
 namespace trine::autograd {

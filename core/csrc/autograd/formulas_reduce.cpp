@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "rules/reduce.h"
-#include "tensor/tensor_operators.h"
+#include "dispatch/tensor_operators.h"
 
 namespace trine::autograd {
 namespace {

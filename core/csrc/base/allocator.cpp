@@ -94,27 +94,50 @@ struct FreeNode {
   FreeNode* next;
 };
 
-// Plain data, so that it stays usable while a thread's other thread-locals are destroyed.
 constexpr int kSmallClasses = 81;  // classes up to kSmallLimit
-struct ThreadCache {
-  FreeNode* head[kSmallClasses];
-  int count[kSmallClasses];
-  bool closed;
-};
-thread_local ThreadCache cache{};
+constexpr size_t kPoolStep = 32, kPoolLimit = 512;
+constexpr int kPoolClasses = kPoolLimit / kPoolStep + 1;
+constexpr int kPoolKeep = 1024;  // objects of one size a thread may keep
 
-struct ThreadCacheFlush {
-  ~ThreadCacheFlush() {
-    cache.closed = true;
+// Free lists of a thread. On the heap: the room for thread-locals that a library loaded at run time may claim is a few hundred bytes.
+struct ThreadLists {
+  FreeNode* block[kSmallClasses];
+  int blocks[kSmallClasses];
+  FreeNode* object[kPoolClasses];
+  int objects[kPoolClasses];
+};
+thread_local ThreadLists* lists = nullptr;
+thread_local bool lists_closed = false;  // the thread is ending: its other thread-locals may still free tensors
+
+struct ListsOwner {
+  ~ListsOwner() {
+    ThreadLists* l = lists;
+    lists = nullptr;
+    lists_closed = true;
+    if (!l) return;
     for (int c = 0; c < kSmallClasses; c++)
-      while (FreeNode* n = cache.head[c]) {
-        cache.head[c] = n->next;
+      while (FreeNode* n = l->block[c]) {
+        l->block[c] = n->next;
         central_give(c, class_bytes(c), n);
       }
+    for (FreeNode*& head : l->object)
+      while (FreeNode* n = head) {
+        head = n->next;
+        std::free(n);
+      }
+    std::free(l);
   }
   void touch() {}
 };
-thread_local ThreadCacheFlush flush;
+thread_local ListsOwner lists_owner;
+
+ThreadLists* make_lists() noexcept {
+  if (lists_closed) return nullptr;
+  lists = static_cast<ThreadLists*>(std::calloc(1, sizeof(ThreadLists)));
+  lists_owner.touch();
+  return lists;
+}
+inline ThreadLists* thread_lists() noexcept { return __builtin_expect(lists != nullptr, 1) ? lists : make_lists(); }
 
 void note_allocation(size_t bytes) {
   int64_t now = counters.allocated.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed) + static_cast<int64_t>(bytes);
@@ -138,10 +161,11 @@ void* cpu_allocate(size_t nbytes) {
   int c = size_class(nbytes);
   size_t bytes = class_bytes(c);
   void* p = nullptr;
-  if (bytes <= kSmallLimit && cache.head[c]) {
-    FreeNode* n = cache.head[c];
-    cache.head[c] = n->next;
-    cache.count[c]--;
+  ThreadLists* own = bytes <= kSmallLimit ? thread_lists() : nullptr;
+  if (own && own->block[c]) {
+    FreeNode* n = own->block[c];
+    own->block[c] = n->next;
+    own->blocks[c]--;
     p = n;
   } else {
     p = central_take(c, bytes);
@@ -162,12 +186,12 @@ void cpu_free(void* p, size_t nbytes) noexcept {
   int c = size_class(nbytes);
   size_t bytes = class_bytes(c);
   counters.allocated.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
-  if (bytes <= kSmallLimit && !cache.closed && cache.count[c] < kPerThread) {
-    flush.touch();
+  ThreadLists* own = bytes <= kSmallLimit ? thread_lists() : nullptr;
+  if (own && own->blocks[c] < kPerThread) {
     auto* n = static_cast<FreeNode*>(p);
-    n->next = cache.head[c];
-    cache.head[c] = n;
-    cache.count[c]++;
+    n->next = own->block[c];
+    own->block[c] = n;
+    own->blocks[c]++;
     return;
   }
   central_give(c, bytes, p);
@@ -188,35 +212,13 @@ void empty_cache() {
 
 void inject_allocation_fault(int64_t n) { counters.fault.store(n); }
 
-namespace {
-constexpr size_t kPoolStep = 32, kPoolLimit = 512;
-constexpr int kPoolKeep = 1024;
-struct Pool {
-  FreeNode* head[kPoolLimit / kPoolStep + 1];
-  int count[kPoolLimit / kPoolStep + 1];
-  bool closed;
-};
-thread_local Pool pool{};
-struct PoolFlush {
-  ~PoolFlush() {
-    pool.closed = true;
-    for (auto& head : pool.head)
-      while (FreeNode* n = head) {
-        head = n->next;
-        std::free(n);
-      }
-  }
-  void touch() {}
-};
-thread_local PoolFlush pool_flush;
-}  // namespace
-
 void* pool_allocate(size_t nbytes) {
   size_t c = (nbytes + kPoolStep - 1) / kPoolStep;
-  if (nbytes <= kPoolLimit && pool.head[c]) {
-    FreeNode* n = pool.head[c];
-    pool.head[c] = n->next;
-    pool.count[c]--;
+  ThreadLists* own = nbytes <= kPoolLimit ? thread_lists() : nullptr;
+  if (own && own->object[c]) {
+    FreeNode* n = own->object[c];
+    own->object[c] = n->next;
+    own->objects[c]--;
     return n;
   }
   void* p = std::malloc(c * kPoolStep);
@@ -226,15 +228,15 @@ void* pool_allocate(size_t nbytes) {
 
 void pool_free(void* p, size_t nbytes) noexcept {
   size_t c = (nbytes + kPoolStep - 1) / kPoolStep;
-  if (nbytes > kPoolLimit || pool.closed || pool.count[c] >= kPoolKeep) {
+  ThreadLists* own = nbytes <= kPoolLimit ? thread_lists() : nullptr;
+  if (!own || own->objects[c] >= kPoolKeep) {
     std::free(p);
     return;
   }
-  pool_flush.touch();
   auto* n = static_cast<FreeNode*>(p);
-  n->next = pool.head[c];
-  pool.head[c] = n;
-  pool.count[c]++;
+  n->next = own->object[c];
+  own->object[c] = n;
+  own->objects[c]++;
 }
 
 }  // namespace trine

@@ -58,8 +58,12 @@ struct FactoryOptions {  // arguments of every factory that no schema has
 };
 
 struct Call {
+  static constexpr int kMaxArguments = 24;
+  Call() : values(reinterpret_cast<Value*>(storage)) {}
+  Call(const Call&) = delete;
   Arena arena;
-  Value values[24];
+  Value* values;  // parse() writes every one the operator has; setting them up for each call would cost more than parsing does
+  alignas(Value) char storage[kMaxArguments * sizeof(Value)];
   FactoryOptions factory;
   PyObject* out = nullptr;                    // the out= object, borrowed
   SmallVector<PyObject*, 2> overriding;       // arguments whose type has a __torch_function__ of its own, borrowed

@@ -1,6 +1,7 @@
 // The extension module trine._C.
 #include "autograd/node.h"
 #include "base/allocator.h"
+#include "base/isa.h"
 #include "base/build.h"
 #include "base/parallel.h"
 #include "bindings/arguments.h"
@@ -8,7 +9,6 @@
 #include "bindings/objects.h"
 #include "bindings/op_function.h"
 #include "bindings/types.h"
-#include "cpu/isa.h"
 #include "trine/ops.h"
 #include "trine_build.h"
 
@@ -54,7 +54,7 @@ PyObject* inject_fault(PyObject*, PyObject* n) {
   inject_allocation_fault(v);
   return none();
 }
-PyObject* isa(PyObject*, PyObject*) { return PyLong_FromLong(cpu::isa_level()); }
+PyObject* isa(PyObject*, PyObject*) { return PyLong_FromLong(isa_level()); }
 
 PyObject* get_operator(PyObject*, PyObject* name) {
   const char* text = PyUnicode_AsUTF8(name);

@@ -1,6 +1,6 @@
 // The public convolutions: arguments are checked and completed, the work is done by _conv_forward and _conv_input_grad.
 #include "composite/helpers_nn.h"
-#include "tensor/tensor_operators.h"
+#include "dispatch/tensor_operators.h"
 #include "trine/kernels.h"
 
 namespace trine::composite {

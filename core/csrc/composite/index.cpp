@@ -1,6 +1,6 @@
 // Indexing made of other operators: masks become positions, updates of parts become writes to views.
 #include "rules/index.h"
-#include "tensor/tensor_operators.h"
+#include "dispatch/tensor_operators.h"
 #include "trine/kernels.h"
 
 namespace trine::composite {

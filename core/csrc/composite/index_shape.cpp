@@ -1,5 +1,5 @@
 // Rearranged copies made of views and joins.
-#include "tensor/tensor_operators.h"
+#include "dispatch/tensor_operators.h"
 #include "trine/kernels.h"
 
 namespace trine::composite {

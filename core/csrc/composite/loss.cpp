@@ -1,6 +1,6 @@
 // Losses: elementwise values and how they are reduced.
 #include "composite/helpers_loss.h"
-#include "tensor/tensor_operators.h"
+#include "dispatch/tensor_operators.h"
 #include "trine/kernels.h"
 
 namespace trine::composite {

@@ -1,6 +1,6 @@
 // Matrix products in terms of mm, bmm, mv and dot.
 #include "composite/helpers_nn.h"
-#include "tensor/tensor_operators.h"
+#include "dispatch/tensor_operators.h"
 #include "trine/kernels.h"
 
 namespace trine::composite {
@@ -15,7 +15,10 @@ Dims joined(DimsRef a, std::initializer_list<int64_t> rest) {
 
 }  // namespace
 
-Tensor add_product(const Tensor& self, const Tensor& product, const Scalar& beta, const Scalar& alpha) {
+Tensor add_product(const Tensor& self, const Tensor& product, const Scalar& given_beta, const Scalar& given_alpha) {
+  // The factors take the type of the product: they never promote it.
+  auto typed = [&](const Scalar& s) { return is_integral(product.dtype(), true) && !s.is_integral() ? Scalar(s.to_int()) : s; };
+  const Scalar beta = typed(given_beta), alpha = typed(given_alpha);
   Tensor scaled = alpha.equals(1) ? product : mul(product, wrapped_number(alpha));
   // beta = 0 ignores self, NaN and all.
   if (beta.equals(0)) return equal(scaled.sizes(), broadcast_shapes(self.sizes(), scaled.sizes(), "addmm")) ? scaled : trine::expand(scaled, broadcast_shapes(self.sizes(), scaled.sizes(), "addmm"));

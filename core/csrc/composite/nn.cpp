@@ -4,7 +4,7 @@
 #include "autograd/declare.h"
 #include "rules/pool.h"
 #include "composite/helpers_nn.h"
-#include "tensor/tensor_operators.h"
+#include "dispatch/tensor_operators.h"
 #include "trine/kernels.h"
 
 namespace trine::composite {

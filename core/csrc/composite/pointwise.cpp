@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "tensor/promotion.h"
-#include "tensor/tensor_operators.h"
+#include "dispatch/tensor_operators.h"
 #include "trine/kernels.h"
 
 namespace trine::composite {

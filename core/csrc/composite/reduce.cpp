@@ -1,6 +1,6 @@
 // Reductions made of other operators.
 #include "rules/reduce.h"
-#include "tensor/tensor_operators.h"
+#include "dispatch/tensor_operators.h"
 #include "trine/kernels.h"
 
 namespace trine::composite {

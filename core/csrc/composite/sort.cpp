@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "tensor/tensor_operators.h"
+#include "dispatch/tensor_operators.h"
 #include "trine/kernels.h"
 
 namespace trine::composite {

@@ -1,6 +1,6 @@
 // Linear solvers and Fourier transforms over their structured operators.
 #include "composite/helpers_nn.h"
-#include "tensor/tensor_operators.h"
+#include "dispatch/tensor_operators.h"
 #include "trine/kernels.h"
 
 namespace trine::composite {

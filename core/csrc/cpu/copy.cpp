@@ -4,27 +4,32 @@
 #include "base/parallel.h"
 #include "cpu/convert.h"
 #include "cpu/pointwise.h"
+#include "cpu/transpose.h"
 #include "trine/kernels.h"
 
 namespace trine::cpu {
+
+TRINE_ISA_TABLE(transpose_tile_u32);
+
 namespace {
 
-constexpr int64_t kTile = 32;
+constexpr int64_t kTile = 64;  // square tiles: both sides touch whole cache lines, and a tile stays in the first-level cache
 
-// out[i][j] = in[j][i] by tiles: both sides touch whole cache lines.
+template <class T> void transpose_tile(T* out, int64_t out_stride, const T* in, int64_t in_stride, int64_t rows, int64_t cols) {
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t c = 0; c < cols; c++) out[r * out_stride + c] = in[c * in_stride + r];
+}
+template <> void transpose_tile<uint32_t>(uint32_t* out, int64_t out_stride, const uint32_t* in, int64_t in_stride, int64_t rows, int64_t cols) {
+  transpose_tile_u32(out, out_stride, in, in_stride, rows, cols);
+}
+
+// out[i][j] = in[j][i] by tiles.
 template <class T> void transpose_tiles(T* out, int64_t out_stride, const T* in, int64_t in_stride, int64_t rows, int64_t cols) {
   int64_t row_tiles = (rows + kTile - 1) / kTile;
   parallel_for(0, row_tiles, std::max<int64_t>(1, 65536 / std::max<int64_t>(1, kTile * cols)), [&](int64_t tb, int64_t te) {
-    for (int64_t t = tb; t < te; t++) {
-      int64_t r0 = t * kTile, r1 = std::min(rows, r0 + kTile);
-      for (int64_t c0 = 0; c0 < cols; c0 += kTile) {
-        int64_t c1 = std::min(cols, c0 + kTile);
-        T block[kTile][kTile];
-        for (int64_t c = c0; c < c1; c++)
-          for (int64_t r = r0; r < r1; r++) block[r - r0][c - c0] = in[c * in_stride + r];
-        for (int64_t r = r0; r < r1; r++) std::memcpy(out + r * out_stride + c0, block[r - r0], static_cast<size_t>(c1 - c0) * sizeof(T));
-      }
-    }
+    for (int64_t t = tb; t < te; t++)
+      for (int64_t c = 0; c < cols; c += kTile)
+        transpose_tile(out + t * kTile * out_stride + c, out_stride, in + c * in_stride + t * kTile, in_stride, std::min(kTile, rows - t * kTile), std::min(kTile, cols - c));
   });
 }
 

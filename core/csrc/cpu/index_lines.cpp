@@ -31,6 +31,22 @@ template <class F> void for_elements(const char* op, const Tensor& self, int64_t
       int64_t first = unit % blocks_per_row * block, side = std::min(block, places.inner_size() - first);
       int64_t line = unit / blocks_per_row * places.inner_size() + first;
       int64_t pi = places.offset(line), pt = targets.offset(line), ps = sources.offset(line);
+      if (block == 1) {
+        const int64_t *p = i + pi, ts = targets.stride, ss = sources.stride, n = places.size;
+        if (places.stride == 1) {
+          uint64_t outside = 0;
+          for (int64_t k = 0; k < n; k++) outside |= static_cast<uint64_t>(p[k]) >= static_cast<uint64_t>(size);
+          if (outside)
+            for (int64_t k = 0; k < n; k++) strict_index(op, p[k], size, d);
+          if (ts == 1 && ss == 1)
+            for (int64_t k = 0; k < n; k++) f(pt + p[k], ps + k);
+          else
+            for (int64_t k = 0; k < n; k++) f(pt + p[k] * ts, ps + k * ss);
+        } else {
+          for (int64_t k = 0; k < n; k++) f(pt + strict_index(op, p[k * places.stride], size, d) * ts, ps + k * ss);
+        }
+        continue;
+      }
       for (int64_t k = 0; k < places.size; k++)
         for (int64_t l = 0; l < side; l++) {
           int64_t at = strict_index(op, i[pi + k * places.stride + l * places.inner_stride()], size, d);

@@ -41,8 +41,17 @@ struct Counted {
     const int64_t* counts = before.data<int64_t>();
     for_parts([&](int64_t part, int64_t b, int64_t e) {
       int64_t at = counts[part];
-      for (int64_t i = b; i < e; i++)
-        if (data[i]) f(i, at++);
+      // Positions are compacted without branches first: a branch on a random mask is mispredicted half of the time.
+      constexpr int64_t kRun = 256;
+      int16_t held[kRun];
+      for (int64_t r = b; r < e; r += kRun) {
+        int64_t n = std::min(kRun, e - r), count = 0;
+        for (int64_t i = 0; i < n; i++) {
+          held[count] = static_cast<int16_t>(i);
+          count += data[r + i];
+        }
+        for (int64_t i = 0; i < count; i++) f(r + held[i], at++);
+      }
     });
   }
 };

@@ -3,11 +3,30 @@
 
 #include "base/parallel.h"
 #include "cpu/index_common.h"
+#include "cpu/index_rows.h"
 #include "cpu/scratch.h"
 #include "trine/kernels.h"
 
 namespace trine::cpu {
+
+TRINE_ISA_TABLE(add_row_float);
+TRINE_ISA_TABLE(add_row_double);
+
 namespace {
+
+// to += scale * from
+template <class T> void add_scaled(T* to, const T* from, T scale, bool plain, int64_t n) {
+  if constexpr (std::is_floating_point_v<T>) {
+    add_row(to, from, scale, n);
+  } else {
+    for (int64_t i = 0; i < n; i++) {
+      T v = from[i];
+      if (!plain) multiply_one(v, scale);
+      accumulate_one(to[i], v);
+    }
+  }
+}
+
 
 // A contiguous tensor as [outer][size along dim][inner].
 struct Blocks {
@@ -76,11 +95,7 @@ void index_add_(const Tensor& self, int64_t dim, const Tensor& index, const Tens
     const scalar_t a = alpha.to<scalar_t>();
     const bool plain = alpha.equals(1);
     update_slices<scalar_t>("index_add_", self, dim, index, source, [&](scalar_t* to, const scalar_t* from, int64_t n) {
-      for (int64_t c = 0; c < n; c++) {
-        scalar_t v = from[c];
-        if (!plain) multiply_one(v, a);
-        accumulate_one(to[c], v);
-      }
+      add_scaled(to, from, a, plain, n);
     });
   });
 }
@@ -134,7 +149,7 @@ void embedding_dense_backward(Tensor& out, const Tensor& grad_output, const Tens
           if (row < first || row >= last || row == padding_idx) continue;
           using real = decltype(std::abs(scalar_t{}));
           real scale = scale_grad_by_freq ? real(1) / static_cast<real>(counts[row]) : real(1);
-          for (int64_t c = 0; c < width; c++) o[row * width + c] += g[k * width + c] * scale;
+          add_scaled(o + row * width, g + k * width, scalar_t(scale), !scale_grad_by_freq, width);
         }
       });
     });

@@ -2,13 +2,12 @@
 #pragma once
 #include <cstdint>
 
+#include "base/isa.h"
+
 namespace trine::cpu {
 
-// Levels as built: 0 base (x86-64-v2, or the platform's floor), 1 AVX2+FMA, 2 AVX-512. Chosen by CPUID feature bits, never by model name
-// (virtual machines report wrong models); TRINE_ISA=0..2 lowers it, for tests.
-int isa_level();
-
-constexpr int kIsaLevels = 3;
+using trine::isa_level;
+using trine::kIsaLevels;
 
 // A function that exists once per level. In a kernel file: TRINE_ISA_DEFINE(name, function).
 template <class Fn> struct IsaFunction {

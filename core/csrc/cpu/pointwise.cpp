@@ -201,28 +201,65 @@ void set_geometry(Plan& plan, const Tensor& out, const Tensor* const* in) {
   }
 }
 
-void run_plan(const Tensor& out, DType out_loop, const Tensor* const* in, const DType* in_loop, int inputs, PointwiseLoop loop, const Scalar* scalars) {
-  if (out.numel() == 0) return;
-  // The common case: nothing to convert, nothing to broadcast, one block of memory each.
-  bool dense = out.is_contiguous() && out.dtype() == out_loop;
-  for (int k = 0; dense && k < inputs; k++)
-    dense = in[k]->dtype() == in_loop[k] && in[k]->is_contiguous() && in[k]->numel() == out.numel();
-  if (dense) {
+// The common case: one block of memory each, nothing to convert, beside operands of a single element. False: it is another case.
+bool run_dense(const Tensor& out, DType out_loop, const Tensor* const* in, const DType* in_loop, int inputs, PointwiseLoop loop, const Scalar* scalars) {
+  int64_t total = out.numel();
+  if (!out.is_contiguous() || out.dtype() != out_loop) return false;
+  bool constants = false;
+  for (int k = 0; k < inputs; k++) {
+    const Tensor& t = *in[k];
+    if (t.dtype() == in_loop[k] && t.is_contiguous() && t.numel() == total) continue;
+    if (t.numel() != 1 || !loop) return false;
+    constants = true;
+  }
+  auto call = [&](char* o, const char* const* p, int64_t n) {
+    if (loop)
+      loop(o, p, scalars, n);
+    else if (o != p[0])
+      std::memcpy(o, p[0], static_cast<size_t>(n) * out.itemsize());
+  };
+  if (!constants) {
     auto body = [&](int64_t b, int64_t e) {
       const char* p[kOperands];
       for (int k = 0; k < inputs; k++) p[k] = static_cast<const char*>(in[k]->data()) + b * in[k]->itemsize();
-      char* o = static_cast<char*>(out.data()) + b * out.itemsize();
-      if (loop)
-        loop(o, p, scalars, e - b);
-      else if (o != p[0])
-        std::memcpy(o, p[0], static_cast<size_t>(e - b) * out.itemsize());
+      call(static_cast<char*>(out.data()) + b * out.itemsize(), p, e - b);
     };
-    if (out.numel() <= kGrain)
-      body(0, out.numel());
+    if (total <= kGrain)
+      body(0, total);
     else
-      parallel_for(0, out.numel(), kGrain, body);
-    return;
+      parallel_for(0, total, kGrain, body);
+    return true;
   }
+  parallel_for(0, total, kGrain, [&](int64_t begin, int64_t end) {
+    alignas(64) char repeated[kMaxPointwiseInputs][kChunk * 16];
+    const char* base[kOperands];
+    for (int k = 0; k < inputs; k++) {
+      const Tensor& t = *in[k];
+      if (t.numel() == total && t.dtype() == in_loop[k] && t.is_contiguous()) {
+        base[k] = nullptr;
+        continue;
+      }
+      char* p = repeated[k];
+      if (t.dtype() == in_loop[k])
+        std::memcpy(p, t.data(), t.itemsize());
+      else
+        converter(in_loop[k], t.dtype())(p, t.data(), 1);
+      int64_t n = std::min(kChunk, end - begin);
+      if (n > 1) gather(p, p, 0, n, itemsize(in_loop[k]));
+      base[k] = p;
+    }
+    for (int64_t at = begin; at < end; at += kChunk) {
+      const char* p[kOperands];
+      for (int k = 0; k < inputs; k++) p[k] = base[k] ? base[k] : static_cast<const char*>(in[k]->data()) + at * in[k]->itemsize();
+      call(static_cast<char*>(out.data()) + at * out.itemsize(), p, std::min(kChunk, end - at));
+    }
+  });
+  return true;
+}
+
+void run_plan(const Tensor& out, DType out_loop, const Tensor* const* in, const DType* in_loop, int inputs, PointwiseLoop loop, const Scalar* scalars) {
+  if (out.numel() == 0) return;
+  if (run_dense(out, out_loop, in, in_loop, inputs, loop, scalars)) return;
   Plan plan;
   plan.loop = loop;
   plan.scalars = scalars;

@@ -256,7 +256,7 @@ void reduce_into(const Reduction& r, const Tensor& out, const Tensor* out2, cons
   w.length = count(w.reduced);
   if (w.results == 0) return;
   // Short rows would cost more calls than additions: their results are accumulated side by side, through the gathering buffers.
-  bool rows = w.kept.empty() || (!w.reduced.empty() && w.reduced[0].in <= w.kept[0].in && (w.length > 16 || w.kept[0].size < 16)) || (w.kept[0].size < 4 && w.length > 64);
+  bool rows = w.kept.empty() || (!w.reduced.empty() && w.reduced[0].in <= w.kept[0].in && (w.length > 16 || w.kept[0].size < 16)) || (w.kept[0].size < 4 && w.length > 64 && w.kept[0].in != w.in_size);
   if (rows)
     run_rows(w);
   else

@@ -73,6 +73,24 @@ template <class T, class K> void load_line(Work<K>& work, const T* x, int64_t st
   for (int64_t i = 0; i < n; i++) work.entries[i] = Entry<K>::make(sort_key(x[i * stride]) ^ flip, i);
 }
 
+// The k first entries in order: a heap of the best so far, with the worst of them on top. Few elements of a long line get past it.
+template <class T, class K> void select_smallest(Work<K>& work, const T* x, int64_t stride, int64_t n, int64_t k, bool descending) {
+  load_line(work, x, stride, k, descending);
+  auto first = work.entries.begin(), last = first + k;
+  std::make_heap(first, last);
+  const K flip = descending ? ~K{0} : K{0};
+  K worst = first->key();
+  for (int64_t i = k; i < n; i++) {
+    K key = sort_key(x[i * stride]) ^ flip;
+    if (key >= worst) continue;
+    std::pop_heap(first, last);
+    work.entries[k - 1] = Entry<K>::make(key, i);
+    std::push_heap(first, last);
+    worst = first->key();
+  }
+  std::sort_heap(first, last);
+}
+
 // f(work, line of self, line of the results, result pointers and strides) for every line; results have `size` elements a line.
 template <class F> void for_sorted_lines(const char* op, const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, F&& f) {
   int64_t d = wrap_dim(dim, self.dim());
@@ -135,11 +153,11 @@ void sort(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim, bool
 void topk(Tensor& values, Tensor& indices, const Tensor& self, int64_t k, int64_t dim, bool largest, bool) {
   if (self.numel() == 0 || values.numel() == 0) return;
   for_sorted_lines("topk", values, indices, self, dim, [&]<class K, class T>(Work<K>& work, const T* x, int64_t stride, int64_t n, T* v, int64_t vs, int64_t* p, int64_t ps) {
-    load_line(work, x, stride, n, largest);
-    auto first = work.entries.begin();
     if (k * 16 < n) {
-      std::partial_sort(first, first + k, first + n);
+      select_smallest(work, x, stride, n, k, largest);
     } else {
+      load_line(work, x, stride, n, largest);
+      auto first = work.entries.begin();
       if (k < n) std::nth_element(first, first + k, first + n);
       work.sort(k);
     }

@@ -42,7 +42,8 @@ template <class T> void row_norm(const RowNorm<T>& n, double eps, T* y, T* mean,
       mean[r] = m, rstd[r] = scale;
       const T shift = -m * scale;
       if (n.plane == 1) {
-        const T *w = n.weight, *b = n.bias;
+        const int64_t first = r % n.groups * n.affine_period;
+        const T *w = n.weight ? n.weight + first : nullptr, *b = n.bias ? n.bias + first : nullptr;
         if (w && b) for (int64_t i = 0; i < n.length; ++i) to[i] = (x[i] * scale + shift) * w[i] + b[i];
         else if (w) for (int64_t i = 0; i < n.length; ++i) to[i] = (x[i] * scale + shift) * w[i];
         else if (b) for (int64_t i = 0; i < n.length; ++i) to[i] = (x[i] * scale + shift) + b[i];

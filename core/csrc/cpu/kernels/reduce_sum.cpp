@@ -10,12 +10,14 @@ struct Identity {
 struct NanToZero {
   template <class T> static T map(T x, T) { return x != x ? T(0) : x; }
 };
+// On vectors and on numbers.
 struct Magnitude {
-  template <class T> static T map(T x, T) { return math::fabs(x); }
+  template <class T> static T map(T x, T) { return x < 0 ? -x : x; }
 };
 struct Square {
   template <class T> static T map(T x, T) { return x * x; }
 };
+template <class Map> constexpr bool maps_vectors = std::is_same_v<Map, Identity> || std::is_same_v<Map, Magnitude> || std::is_same_v<Map, Square>;
 struct NonZero {
   template <class T> static T map(T x, T) { return x != T(0) ? T(1) : T(0); }
 };
@@ -37,18 +39,52 @@ struct Root {
   static double apply(double x, const double* params) { return math::pow(x, 1.0 / params[0]); }
 };
 
-// One block of at most kRowBlock elements.
-template <class T> T sum_block(const T* x, int64_t n) {
-  constexpr int64_t L = kLanes<T>;
+// One block of at most kRowBlock elements. Memory is asked for ahead of its use: the processor's own prefetching stops at every page.
+template <class Map, class T> T sum_block(const T* x, int64_t n) {
+  constexpr int64_t L = kLanes<T>, kAhead = 4096 / sizeof(T);
   Vec<T> acc[4] = {};
   int64_t i = 0;
-  for (; i + 4 * L <= n; i += 4 * L)
+  for (; i + 4 * L <= n; i += 4 * L) {
 #pragma GCC unroll 4
-    for (int v = 0; v < 4; ++v) acc[v] += load(x + i + v * L);
-  for (; i + L <= n; i += L) acc[0] += load(x + i);
+    for (int v = 0; v < 4; ++v) {
+      if (v * kVecBytes % 64 == 0) __builtin_prefetch(x + i + v * L + kAhead);
+      acc[v] += Map::map(load(x + i + v * L), Vec<T>{});
+    }
+  }
+  for (; i + L <= n; i += L) acc[0] += Map::map(load(x + i), Vec<T>{});
   T rest = 0;
-  for (; i < n; ++i) rest += x[i];
+  for (; i < n; ++i) rest += Map::map(x[i], T(0));
   return n < L ? rest : sum_lanes<T>((acc[0] + acc[1]) + (acc[2] + acc[3])) + rest;
+}
+
+// The same for rows narrower than a vector that follow each other without a gap: `width` vectors hold whole rows, and every lane stays
+// with its column.
+template <class T, int Width> void sum_narrow(const T* x, int64_t rows, double* acc) {
+  constexpr int64_t L = kLanes<T>, kStretch = 32;
+  int64_t n = rows * Width, i = 0;
+  while (i + Width * L <= n) {
+    Vec<T> sum[Width] = {};
+    for (int64_t r = 0; r < kStretch && i + Width * L <= n; ++r, i += Width * L)
+#pragma GCC unroll 16
+      for (int v = 0; v < Width; ++v) sum[v] += load(x + i + v * L);
+    T lane[Width * L];
+    for (int v = 0; v < Width; ++v) store(lane + v * L, sum[v]);
+    for (int64_t l = 0; l < Width * L; ++l) add_partial(acc, Width, l % Width, lane[l]);
+  }
+  for (; i < n; ++i) add_partial(acc, Width, i % Width, x[i]);
+}
+template <class T> bool sum_if_narrow(const T* x, int64_t stride, int64_t rows, int64_t width, double* acc) {
+  if (stride != width || width > 8) return false;
+  switch (width) {
+    case 1: return sum_narrow<T, 1>(x, rows, acc), true;
+    case 2: return sum_narrow<T, 2>(x, rows, acc), true;
+    case 3: return sum_narrow<T, 3>(x, rows, acc), true;
+    case 4: return sum_narrow<T, 4>(x, rows, acc), true;
+    case 5: return sum_narrow<T, 5>(x, rows, acc), true;
+    case 6: return sum_narrow<T, 6>(x, rows, acc), true;
+    case 7: return sum_narrow<T, 7>(x, rows, acc), true;
+    default: return sum_narrow<T, 8>(x, rows, acc), true;
+  }
 }
 
 // acc[w] += sum over rows of map(x[r][w]), for floats.
@@ -93,17 +129,19 @@ template <class Element, class Map, class Final> struct FloatSum {
   static void row(const T* x, int64_t n, A* acc, int64_t, int64_t, const double* params) {
     for (int64_t b = 0; b < n; b += kRowBlock) {
       int64_t m = n - b < kRowBlock ? n - b : kRowBlock;
-      if constexpr (std::is_same_v<Map, Identity>) {
-        add_partial(acc, 1, 0, sum_block(x + b, m));
+      if constexpr (maps_vectors<Map>) {
+        add_partial(acc, 1, 0, sum_block<Map>(x + b, m));
       } else {
         T mapped[kRowBlock];
         const T p = static_cast<T>(params[0]);
         for (int64_t i = 0; i < m; ++i) mapped[i] = Map::map(x[b + i], p);
-        add_partial(acc, 1, 0, sum_block(mapped, m));
+        add_partial(acc, 1, 0, sum_block<Identity>(mapped, m));
       }
     }
   }
   static void columns(const T* x, int64_t stride, int64_t rows, int64_t width, A* acc, int64_t, int64_t, const double* params) {
+    if constexpr (std::is_same_v<Map, Identity>)
+      if (sum_if_narrow(x, stride, rows, width, acc)) return;
     sum_columns<T, Map>(x, stride, rows, width, acc, width, static_cast<T>(params[0]));
   }
   static void combine(A* a, int64_t, const A* b, int64_t, int64_t width) {
@@ -208,14 +246,20 @@ template <class Element, class Wide> struct Product {
     for (int64_t i = 0; i < width; ++i) acc[i] = A(1);
   }
   static void row(const T* x, int64_t n, A* acc, int64_t, int64_t, const double*) {
-    constexpr int64_t L = 8;
-    A lane[L];
-    for (A& v : lane) v = A(1);
     int64_t i = 0;
-    for (; i + L <= n; i += L)
-      for (int64_t l = 0; l < L; ++l) lane[l] *= static_cast<A>(x[i + l]);
-    for (; i < n; ++i) lane[0] *= static_cast<A>(x[i]);
-    for (const A& v : lane) acc[0] *= v;
+    if constexpr (is_float<T>) {
+      constexpr int64_t L = kLanes<T>;
+      Vec<T> product[4];
+      for (Vec<T>& v : product) v = splat<T>(T(1));
+      for (; i + 4 * L <= n; i += 4 * L)
+#pragma GCC unroll 4
+        for (int v = 0; v < 4; ++v) product[v] *= load(x + i + v * L);
+      T lane[4 * L];
+      for (int v = 0; v < 4; ++v) store(lane + v * L, product[v]);
+      if (i > 0)
+        for (T v : lane) acc[0] *= static_cast<A>(v);
+    }
+    for (; i < n; ++i) acc[0] *= static_cast<A>(x[i]);
   }
   static void columns(const T* x, int64_t stride, int64_t rows, int64_t width, A* acc, int64_t, int64_t, const double*) {
     for (int64_t r = 0; r < rows; ++r)

@@ -1,8 +1,8 @@
-#include "cpu/isa.h"
+#include "base/isa.h"
 
 #include <cstdlib>
 
-namespace trine::cpu {
+namespace trine {
 
 int isa_level() {
   static const int level = [] {
@@ -23,4 +23,4 @@ int isa_level() {
   return level;
 }
 
-}  // namespace trine::cpu
+}  // namespace trine
