@@ -12,7 +12,7 @@ struct NanToZero {
 };
 // On vectors and on numbers.
 struct Magnitude {
-  template <class T> static T map(T x, T) { return x < 0 ? -x : x; }
+  template <class T> static T map(T x, T) { return x < T{} ? -x : x; }
 };
 struct Square {
   template <class T> static T map(T x, T) { return x * x; }
