@@ -7,11 +7,11 @@
 torch.Size([3, 4, 5])
 """
 
-from trine.version import check_build
+from trine.version import __version__, check_build
 from trine.vision import _C
 
 check_build(_C)
 
 from trine.vision import datasets, io, models, ops, transforms, utils  # noqa: E402 (after the check, which explains what they would trip over)
 
-__all__ = ["datasets", "io", "models", "ops", "transforms", "utils"]
+__all__ = ["__version__", "datasets", "io", "models", "ops", "transforms", "utils"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -30,7 +31,7 @@ def environment() -> dict[str, str]:
 
 
 def run(folder: Path, *arguments: object) -> str:
-    done = subprocess.run(command(*arguments), cwd=folder, env=environment(), capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(command(*arguments), cwd=folder, env=environment(), capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -41,11 +42,12 @@ def losses(path: Path) -> np.ndarray:
 
 @pytest.mark.slow
 def test_one_epoch_reaches_88_percent(tmp_path):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     output = run(tmp_path)
-    accuracy = float(re.search(r"test accuracy (\d+\.\d+)%", output)[1])
-    assert accuracy > 88.0
-    seconds = int(re.search(r"\((\d+) s in this run\)", output)[1])
-    assert seconds < 120
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert float(re.search(r"test accuracy (\d+\.\d+)%", output)[1]) > 88.0
+    # Two minutes on two cores, counted so that other tests beside this one do not matter.
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 2 * 120
 
 
 def test_a_killed_run_goes_on_where_its_checkpoint_is(tmp_path):
