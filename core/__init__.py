@@ -14,7 +14,7 @@ import importlib
 import math as _math
 from typing import TYPE_CHECKING, Any
 
-from . import _C, _ops, _tensor, autograd, functional, overrides
+from . import _C, _aliases, _ops, _tensor, autograd, functional, overrides
 from ._C import (
     Generator,
     Size,
@@ -55,7 +55,7 @@ from ._C import (
     tensor,
     uint8,
 )
-from ._predicates import is_complex, is_floating_point, is_nonzero, is_storage, is_tensor, numel, typename
+from ._predicates import allclose, equal, is_complex, is_floating_point, is_nonzero, is_storage, is_tensor, isclose, numel, typename
 from ._promotion import can_cast, promote_types, result_type
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .functional import *
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
 
 # Operators under their own names, except where a function of the same name wraps one.
 globals().update((name, op) for name, op in _C.ops.items() if op.module == "" and name[0] != "_" and name not in globals())
+globals().update((name, op) for name, op in _aliases.functions().items() if name not in globals())
 
 double, float, half = float64, float32, float16
 long, int, short = int64, int32, int16

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from trine import _C
+from trine import _C, _ops
 
-__all__ = ["is_complex", "is_floating_point", "is_nonzero", "is_storage", "is_tensor", "numel", "typename"]
+from .overrides import overridable
+
+__all__ = [
+    "allclose", "equal", "is_complex", "is_floating_point", "is_nonzero", "is_storage", "is_tensor", "isclose", "numel", "typename",
+]  # fmt: skip
 
 Tensor = _C.Tensor
 
@@ -46,6 +50,48 @@ def is_nonzero(input: Tensor) -> bool:
 def numel(input: Tensor) -> int:
     """Number of elements."""
     return input.numel()
+
+
+@overridable
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+    """Whether elements agree within ``atol + rtol * |other|``: a bool tensor of the common shape.
+
+    Infinities agree with themselves, NaN with NaN only if ``equal_nan``. RuntimeError for two dtypes or negative tolerances.
+
+    >>> import trine
+    >>> trine.isclose(trine.tensor([1.0, 2.0]), trine.tensor([1.0, 2.1]))
+    tensor([ True, False])
+    """
+    if input.dtype != other.dtype:
+        raise RuntimeError(f"isclose: the dtypes differ: {input.dtype} and {other.dtype}")
+    if rtol < 0 or atol < 0:
+        raise RuntimeError(f"isclose: rtol and atol must not be negative, got {rtol} and {atol}")
+    close = _ops.eq(input, other)
+    if equal_nan and (input.dtype.is_floating_point or input.dtype.is_complex):
+        close = close | (_ops.isnan(input) & _ops.isnan(other))
+    if rtol == 0 and atol == 0:
+        return close
+    if not (input.dtype.is_floating_point or input.dtype.is_complex):
+        input, other = input.to(_C.float64), other.to(_C.float64)
+    distance = _ops.abs(input - other)
+    return close | (_ops.isfinite(distance) & _ops.le(distance, atol + _ops.abs(rtol * other)))
+
+
+@overridable
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether all elements agree as :func:`isclose` says."""
+    return bool(_ops.all(isclose(input, other, rtol, atol, equal_nan)).item())
+
+
+@overridable
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape and the same elements.
+
+    >>> import trine
+    >>> trine.equal(trine.tensor([1, 2]), trine.tensor([1, 2]))
+    True
+    """
+    return input.shape == other.shape and bool(_ops.all(_ops.eq(input, other)).item())
 
 
 def typename(obj: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from trine import _C, _ops
 
+from . import _predicates
 from . import functional as _functional
 from ._hooks import TensorHookHandle
 from ._utils import _rebuild_from_type, _rebuild_meta_tensor, _rebuild_tensor
@@ -286,6 +287,12 @@ def norm(self: Tensor, p: float | str | None = "fro", dim: Any = None, keepdim: 
 
 
 @_overridable_method
+def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
+    """Positions of the elements that are not zero; see :func:`trine.nonzero`."""
+    return _functional.nonzero(self, as_tuple=as_tuple)
+
+
+@_overridable_method
 def unique(self: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
     """The distinct elements in rising order; see :func:`trine.unique`."""
     return _functional.unique(self, sorted, return_inverse, return_counts, dim)
@@ -295,6 +302,37 @@ def unique(self: Tensor, sorted: bool = True, return_inverse: bool = False, retu
 def unique_consecutive(self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
     """The elements that differ from the one before; see :func:`trine.unique_consecutive`."""
     return _functional.unique_consecutive(self, return_inverse, return_counts, dim)
+
+
+# ---- shapes, in place -----------------------------------------------------------------------------------------------
+def _inplace_view(name: str, text: str) -> None:
+    view = getattr(Tensor, name)
+
+    def change(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if self.requires_grad and _C.is_grad_enabled():
+            raise RuntimeError(f"{name}_: a tensor that requires grad cannot change its shape in place; use {name}() instead")
+        self.data = view(self.detach(), *args, **kwargs)
+        return self
+
+    change.__name__ = name + "_"
+    change.__doc__ = text
+    _overridable_method(change)
+
+
+_inplace_view("squeeze", "Removes dimensions of size 1 from the tensor itself; see ``squeeze``.")
+_inplace_view("unsqueeze", "Gives the tensor itself another dimension of size 1; see ``unsqueeze``.")
+_inplace_view("transpose", "Swaps two dimensions of the tensor itself; see ``transpose``.")
+_inplace_view("t", "Transposes the matrix itself; see ``t``.")
+
+
+@_overridable_method
+def where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """The tensor's elements where ``condition`` holds, those of ``other`` elsewhere."""
+    return _ops.where(condition, self, other)
+
+
+for _function in (_predicates.allclose, _predicates.equal, _predicates.isclose, _predicates.is_nonzero):
+    setattr(Tensor, _function.__name__, _function)
 
 
 # ---- dtypes and devices ---------------------------------------------------------------------------------------------

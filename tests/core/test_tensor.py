@@ -377,3 +377,37 @@ def test_an_unknown_name_is_an_attribute_error():
         _ = trine.nothing_like_this
     with pytest.raises(AttributeError):
         _ = trine.ones(1).nothing_like_this
+
+
+def test_second_names_of_operators():
+    t = trine.tensor([-1.0, 2.0])
+    assert trine.absolute(t).tolist() == t.absolute().tolist() == [1, 2]
+    assert trine.multiply(t, 2).tolist() == t.multiply(2).tolist() == [-2, 4]
+    assert t.clip(0, 1).tolist() == [0, 1] and trine.clip(t, min=0).tolist() == [0, 2]
+    assert t.clone().clip_(0, 1).tolist() == [0, 1] and t.clone().subtract_(1).tolist() == [-2, 1]
+    assert t.greater(0).tolist() == [False, True] and trine.swapaxes(trine.ones(2, 3), 0, 1).shape == (3, 2)
+
+
+def test_closeness():
+    a = trine.tensor([1.0, float("inf"), float("nan")])
+    assert trine.isclose(a, a).tolist() == [True, True, False]
+    assert trine.isclose(a, a, equal_nan=True).all() and trine.allclose(a[:2], a[:2] * (1 + 1e-7))
+    assert not trine.allclose(trine.tensor([1.0]), trine.tensor([1.1])) and trine.tensor([10]).allclose(trine.tensor([11]), rtol=0.1)
+    assert trine.equal(trine.ones(2), trine.ones(2)) and not trine.equal(trine.ones(2), trine.ones(1, 2)) and not a.equal(a)
+    with pytest.raises(RuntimeError):
+        trine.isclose(trine.ones(1), trine.ones(1, dtype=trine.float64))
+
+
+def test_shapes_change_in_place():
+    t = trine.arange(6).reshape(1, 2, 3)
+    assert t.squeeze_(0) is t and t.shape == (2, 3)
+    assert t.t_().shape == (3, 2) and t.unsqueeze_(-1).shape == (3, 2, 1) and t.transpose_(0, 1).shape == (2, 3, 1)
+    assert t.flatten().tolist() == [0, 1, 2, 3, 4, 5]
+    assert trine.ones(2).where(trine.tensor([True, False]), 0).tolist() == [1, 0]
+
+
+def test_named_results_print_one_a_line():
+    result = trine.max(trine.arange(6).reshape(2, 3), dim=1)
+    assert repr(result) == "torch.return_types.max(\nvalues=tensor([2, 5]),\nindices=tensor([2, 2]))"
+    values, indices = result
+    assert result.values is values and result.indices is indices

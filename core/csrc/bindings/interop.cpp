@@ -112,22 +112,6 @@ PyObject* dlpack_import(PyObject*, PyObject* capsule) {
   });
 }
 
-// What NumPy's __array_interface__ holds.
-PyObject* numpy_interface(PyObject*, PyObject* o) {
-  return guarded([&]() -> PyObject* {
-    TRINE_CHECK_TYPE(is_tensor(o), "_numpy_interface: expected a Tensor, not ", Py_TYPE(o)->tp_name);
-    const Tensor& t = unwrap(o);
-    TRINE_CHECK_TYPE(t.is_cpu(), "can't convert ", t.device(), " device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.");
-    static const char* const types[] = {"|b1", "|u1", "|i1", "<i2", "<i4", "<i8", "<f2", nullptr, "<f4", "<f8", "<c8", "<c16"};
-    const char* type = types[static_cast<int>(t.dtype())];
-    TRINE_CHECK_TYPE(type, "Got unsupported ScalarType ", legacy_name(t.dtype()));
-    Dims strides(t.strides());
-    for (auto& s : strides) s *= t.itemsize();
-    Ref shape = int_tuple(t.sizes()), steps = int_tuple(strides);
-    return Py_BuildValue("{s:O,s:O,s:s,s:(NO),s:i}", "shape", shape.get(), "strides", steps.get(), "typestr", type, "data", PyLong_FromVoidPtr(t.data()), Py_False, "version", 3);
-  });
-}
-
 }  // namespace
 
 int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
@@ -163,6 +147,6 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
 
 void tensor_releasebuffer(PyObject*, Py_buffer* view) { delete[] static_cast<Dims*>(view->internal); }
 
-PyMethodDef interop_functions[] = {{"_dlpack_export", dlpack_export, METH_O, nullptr}, {"_dlpack_import", dlpack_import, METH_O, nullptr}, {"_numpy_interface", numpy_interface, METH_O, nullptr}, {}};
+PyMethodDef interop_functions[] = {{"_dlpack_export", dlpack_export, METH_O, nullptr}, {"_dlpack_import", dlpack_import, METH_O, nullptr}, {}};
 
 }  // namespace trine::py

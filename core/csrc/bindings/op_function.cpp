@@ -29,6 +29,21 @@ std::map<std::string, PyObject*>& functions() {
   return *m;
 }
 
+// One result a line, as PyTorch prints them.
+PyObject* result_tuple_repr(PyObject* self) {
+  return guarded([&]() -> PyObject* {
+    PyMemberDef* members = Py_TYPE(self)->tp_members;
+    std::string out = std::string(Py_TYPE(self)->tp_name) + "(";
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self); i++) {
+      Ref text = checked(PyObject_Repr(PyTuple_GET_ITEM(self, i)));
+      const char* utf8 = PyUnicode_AsUTF8(text.get());
+      if (!utf8) throw PythonError{};
+      out += std::string(i ? ",\n" : "\n") + members[i].name + "=" + utf8;
+    }
+    return string(out + ")").release();
+  });
+}
+
 // Result tuples with names, as torch.max(...).values: one type per operator, made when first needed.
 PyTypeObject* result_tuple_type(const OperatorInfo& op) {
   static auto* types = new std::map<std::string, PyTypeObject*>;
@@ -42,6 +57,7 @@ PyTypeObject* result_tuple_type(const OperatorInfo& op) {
   PyStructSequence_Desc desc = {type_name->c_str(), nullptr, fields, op.num_results};
   PyTypeObject* t = PyStructSequence_NewType(&desc);
   if (!t) throw PythonError{};
+  t->tp_repr = result_tuple_repr;
   return (*types)[key] = t;
 }
 
