@@ -179,7 +179,13 @@ void conv_input_grad(Tensor& out, const Tensor& grad, const Tensor& weight, Dims
   if (t == DType::Double) return input_grad_plain<double>(out, grad, weight, s);
   if (widened(t))
     return in_float(out, grad, weight, [&](Tensor& r, const Tensor& g, const Tensor& w) { conv_input_grad(r, g, w, {}, stride, padding, dilation, groups); });
-  unsupported_dtype("conv_transpose", t);
+  TRINE_DISPATCH_INT(t, "conv_transpose", {
+    Tensor g = plain(grad), w = plain(weight);
+    DenseOutput y(out);
+    conv_input_grad_naive(s, g.data<scalar_t>(), w.data<scalar_t>(), y.data<scalar_t>());
+    y.finish();
+    return;
+  });
 }
 
 void conv_weight_grad(Tensor& out, const Tensor& grad, const Tensor& input, DimsRef, DimsRef stride, DimsRef padding, DimsRef dilation, int64_t groups) {

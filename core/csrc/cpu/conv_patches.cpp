@@ -78,6 +78,18 @@ template <class T> void conv_naive(const ConvShape& s, const T* input, const T* 
   });
 }
 
+template <class T> void conv_input_grad_naive(const ConvShape& s, const T* grad, const T* weight, T* input_grad) {
+  const int64_t rows = s.group_in() * s.taps(), pixels = s.out_plane();
+  std::fill_n(input_grad, s.batch * s.in_channels * s.in_plane(), T(0));
+  for (int64_t i = 0; i < s.batch * s.out_channels; ++i) {
+    int64_t o = i % s.out_channels;
+    T* to = input_grad + (i / s.out_channels * s.in_channels + o / s.group_out() * s.group_in()) * s.in_plane();
+    for_each_tap(s, 0, rows, [&](int64_t row, int64_t pixel, int64_t at) {
+      to[at] = static_cast<T>(static_cast<uint64_t>(to[at]) + static_cast<uint64_t>(weight[o * rows + row]) * static_cast<uint64_t>(grad[i * pixels + pixel]));
+    });
+  }
+}
+
 void add_channel_bias(const Tensor& out, const Tensor& bias) {
   DenseOutput dense(out);
   if (!dense.tensor().is_same(out)) convert_copy(dense.tensor(), out);
@@ -98,7 +110,9 @@ void add_channel_bias(const Tensor& out, const Tensor& bias) {
   template void conv_weight_grad_patches<T>(const ConvShape&, const T*, const T*, T*);
 X(float) X(double)
 #undef X
-#define X(T, E, N) template void conv_naive<T>(const ConvShape&, const T*, const T*, const T*, T*);
+#define X(T, E, N) \
+  template void conv_naive<T>(const ConvShape&, const T*, const T*, const T*, T*); \
+  template void conv_input_grad_naive<T>(const ConvShape&, const T*, const T*, T*);
 TRINE_FORALL_INT(X)
 #undef X
 

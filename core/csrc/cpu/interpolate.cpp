@@ -1,5 +1,6 @@
 // Resampling along one dimension after another: every mode is a small set of weighted input positions per output position, so one loop and
 // its transpose serve nearest, linear and cubic interpolation, with and without antialiasing, in any number of dimensions.
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -159,20 +160,55 @@ template <class T> void resample_all(Tensor& out, const Tensor& from, DimsRef in
   y.finish();
 }
 
-// Results of uint8 images are rounded to the nearest value and limited to the range.
-void resample_bytes(Tensor& out, const Tensor& self, DimsRef output_size, std::string_view mode, bool align_corners, std::optional<std::span<const double>> scales, bool antialias) {
-  Tensor wide = empty(out.sizes(), DType::Float);
-  resample(wide, self, output_size, mode, align_corners, scales, antialias);
-  float* v = wide.data<float>();
-  for (int64_t i = 0; i < wide.numel(); ++i) v[i] = std::min(std::max(std::floor(v[i] + 0.5f), 0.0f), 255.0f);
-  convert_copy(out, wide);
+// Images of bytes: weights in fixed point with as many bits as 16 hold, each pass rounded to bytes, as Pillow and PyTorch do.
+struct FixedTaps {
+  AxisTaps<double> taps;
+  std::vector<int32_t> weight;
+  int bits = 0;
+  explicit FixedTaps(AxisTaps<double> t) : taps(std::move(t)) {
+    const double largest = *std::max_element(taps.weight.begin(), taps.weight.end());
+    while (bits < 22 && static_cast<int>(0.5 + largest * static_cast<double>(1 << (bits + 1))) < (1 << 15)) ++bits;
+    for (double w : taps.weight) weight.push_back(static_cast<int32_t>(w * static_cast<double>(1 << bits) + (w < 0 ? -0.5 : 0.5)));
+  }
+  void run(const uint8_t* x, uint8_t* y, int64_t outer, int64_t inner) const {
+    const int32_t half = bits ? 1 << (bits - 1) : 0;
+    parallel_for(0, outer * taps.out, std::max<int64_t>(1, 16384 / (inner * taps.count)), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r)
+        for (int64_t i = 0; i < inner; ++i) {
+          int32_t sum = half;
+          for (int64_t k = 0; k < taps.count; ++k) {
+            const size_t at = static_cast<size_t>(r % taps.out * taps.count + k);
+            sum += weight[at] * x[(r / taps.out * taps.in + taps.index[at]) * inner + i];
+          }
+          y[r * inner + i] = static_cast<uint8_t>(std::clamp(sum >> bits, 0, 255));
+        }
+    });
+  }
+};
+
+void resample_bytes(Tensor& out, const Tensor& self, std::string_view mode, bool align_corners, std::optional<std::span<const double>> scales, bool antialias) {
+  Tensor current = plain(self);
+  const size_t dims = static_cast<size_t>(self.dim());
+  for (size_t d = dims - 1; d >= 2; --d) {
+    if (current.sizes()[d] == out.sizes()[d] && mode != "nearest") continue;
+    FixedTaps fixed(make_taps<double>(current.sizes()[d], out.sizes()[d], mode, align_corners, antialias, scales ? (*scales)[d - 2] : 0.0));
+    int64_t outer = 1, inner = 1;
+    for (size_t i = 0; i < dims; ++i)
+      if (i != d) (i < d ? outer : inner) *= current.sizes()[i];
+    Dims sizes(current.sizes());
+    sizes[d] = out.sizes()[d];
+    Tensor next = empty(sizes, DType::UInt8);
+    fixed.run(current.data<uint8_t>(), next.data<uint8_t>(), outer, inner);
+    current = next;
+  }
+  convert_copy(out, current);
 }
 
 }  // namespace
 
-void resample(Tensor& out, const Tensor& self, DimsRef output_size, std::string_view mode, bool align_corners, std::optional<std::span<const double>> scales, bool antialias) {
+void resample(Tensor& out, const Tensor& self, DimsRef, std::string_view mode, bool align_corners, std::optional<std::span<const double>> scales, bool antialias) {
   if (out.numel() == 0) return;
-  if (out.dtype() == DType::UInt8) return resample_bytes(out, self, output_size, mode, align_corners, scales, antialias);
+  if (out.dtype() == DType::UInt8) return resample_bytes(out, self, mode, align_corners, scales, antialias);
   TRINE_DISPATCH_FLOAT(compute_type(out.dtype()), "interpolate",
                        { resample_all<scalar_t>(out, self, self.sizes(), out.sizes(), mode, align_corners, scales, antialias, false); });
 }

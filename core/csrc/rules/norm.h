@@ -10,7 +10,7 @@ inline void check_affine(const char* op, const char* what, const Tensor& t, Dims
 
 inline TensorSpec same_layout(const Tensor& t) { return {t.sizes(), t.dtype(), t.suggest_memory_format()}; }
 
-// Statistics of 16-bit inputs are kept in float32.
+// Statistics of a batch of 16-bit inputs are kept in float32.
 inline TensorSpec statistics_spec(const Tensor& input, Dims sizes) { return {sizes, compute_type(input.dtype())}; }
 
 inline std::array<TensorSpec, 2> batch_norm_stats_spec(const Tensor& input) {
@@ -37,7 +37,7 @@ inline std::array<TensorSpec, 3> layer_norm_spec(const Tensor& input, DimsRef sh
               input.sizes());
   Dims stats(input.sizes());
   for (size_t d = dims - n; d < dims; ++d) stats[d] = 1;
-  return {TensorSpec(input.sizes(), input.dtype()), statistics_spec(input, stats), statistics_spec(input, stats)};
+  return {TensorSpec(input.sizes(), input.dtype()), TensorSpec(stats, input.dtype()), TensorSpec(stats, input.dtype())};
 }
 inline std::array<TensorSpec, 3> layer_norm_grad_spec(const Tensor& input, DimsRef shape) {
   TensorSpec affine(shape, compute_type(input.dtype()));
@@ -52,7 +52,7 @@ inline std::array<TensorSpec, 3> group_norm_spec(const Tensor& input, const Tens
   check_affine("group_norm", "weight", weight, channels);
   check_affine("group_norm", "bias", bias, channels);
   const Dims stats{input.sizes()[0], groups};
-  return {same_layout(input), statistics_spec(input, stats), statistics_spec(input, stats)};
+  return {same_layout(input), TensorSpec(stats, input.dtype()), TensorSpec(stats, input.dtype())};
 }
 inline std::array<TensorSpec, 3> group_norm_grad_spec(const Tensor& input) {
   TensorSpec channel(Dims{input.sizes()[1]}, compute_type(input.dtype()));
