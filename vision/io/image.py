@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import trine
 from trine import Tensor
@@ -110,6 +110,12 @@ def _decode(run: Callable, data: Tensor, mode: int, orientation: bool, limit: in
     return images[0].permute(2, 0, 1)
 
 
+@overload
+def decode_jpeg(input: Tensor, mode: ImageReadMode | str = ..., device: str = ..., apply_exif_orientation: bool = ...) -> Tensor: ...
+@overload
+def decode_jpeg(
+    input: list[Tensor], mode: ImageReadMode | str = ..., device: str = ..., apply_exif_orientation: bool = ...
+) -> list[Tensor]: ...
 def decode_jpeg(
     input: Tensor | list[Tensor],
     mode: ImageReadMode | str = ImageReadMode.UNCHANGED,
@@ -215,6 +221,10 @@ def _interleaved(name: str, input: Tensor, allowed: tuple[int, ...]) -> Tensor:
     return input.permute(1, 2, 0).contiguous()
 
 
+@overload
+def encode_jpeg(input: Tensor, quality: int = ...) -> Tensor: ...
+@overload
+def encode_jpeg(input: list[Tensor], quality: int = ...) -> list[Tensor]: ...
 def encode_jpeg(input: Tensor | list[Tensor], quality: int = 75) -> Tensor | list[Tensor]:
     """Encode a picture as a baseline JPEG file with 4:2:0 chroma.
 

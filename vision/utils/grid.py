@@ -43,35 +43,34 @@ def make_grid(
     >>> make_grid(trine.zeros(10, 3, 8, 8), nrow=5).shape
     torch.Size([3, 22, 52])
     """
-    if isinstance(tensor, list) and all(isinstance(item, Tensor) for item in tensor):
-        tensor = trine.stack(tensor, dim=0)
-    if not isinstance(tensor, Tensor):
+    pictures = trine.stack(tensor, dim=0) if isinstance(tensor, list) and all(isinstance(item, Tensor) for item in tensor) else tensor
+    if not isinstance(pictures, Tensor):
         raise TypeError(f"make_grid: expected a Tensor or a list of Tensors, got {type(tensor).__name__}")
     if value_range is not None and not isinstance(value_range, tuple):
         raise TypeError(f"make_grid: value_range must be a pair (smallest, largest), got {value_range!r}")
 
-    if tensor.dim() == 2:
-        tensor = tensor.unsqueeze(0)
-    if tensor.dim() == 3:
-        tensor = tensor.unsqueeze(0)
-    if tensor.shape[1] == 1:
-        tensor = trine.cat((tensor, tensor, tensor), 1)
+    if pictures.dim() == 2:
+        pictures = pictures.unsqueeze(0)
+    if pictures.dim() == 3:
+        pictures = pictures.unsqueeze(0)
+    if pictures.shape[1] == 1:
+        pictures = trine.cat((pictures, pictures, pictures), 1)
     if normalize:
-        parts = list(tensor) if scale_each else [tensor]
+        parts = list(pictures) if scale_each else [pictures]
         scaled = [_to_unit_range(part, value_range) for part in parts]
-        tensor = trine.stack(scaled) if scale_each else scaled[0]
-    if tensor.shape[0] == 1:
-        return tensor.squeeze(0)
+        pictures = trine.stack(scaled) if scale_each else scaled[0]
+    if pictures.shape[0] == 1:
+        return pictures.squeeze(0)
 
-    count, channels, height, width = tensor.shape
+    count, channels, height, width = pictures.shape
     columns = min(nrow, count)
     rows = math.ceil(count / columns)
     step_y, step_x = height + padding, width + padding
     shape = (channels, step_y * rows + padding, step_x * columns + padding)
-    grid = trine.full(shape, pad_value, dtype=tensor.dtype, device=tensor.device)
+    grid = trine.full(shape, pad_value, dtype=pictures.dtype, device=pictures.device)
     for i in range(count):
         top, left = i // columns * step_y + padding, i % columns * step_x + padding
-        grid[:, top : top + height, left : left + width] = tensor[i]
+        grid[:, top : top + height, left : left + width] = pictures[i]
     return grid
 
 
