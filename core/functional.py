@@ -12,7 +12,7 @@ from .overrides import overridable
 
 __all__ = [
     "asarray", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod",
-    "complex", "einsum", "meshgrid", "norm", "polar", "split", "tensordot", "unique", "unique_consecutive",
+    "complex", "einsum", "meshgrid", "nonzero", "norm", "polar", "split", "tensordot", "unique", "unique_consecutive",
 ]  # fmt: skip
 
 Tensor = _C.Tensor
@@ -300,6 +300,19 @@ def norm(
         raise RuntimeError(f"norm: p must be a number, 'fro' or 'nuc', got {p!r}")
     result = _ops.norm(input, 2 if p in (None, "fro") else p, dim, keepdim, dtype=dtype)
     return result if out is None else out.copy_(result)
+
+
+@overridable
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
+    """Positions of the elements that are not zero: a row `(number, dims)` each, or with ``as_tuple`` one tensor for each dim.
+
+    >>> import trine
+    >>> trine.nonzero(trine.tensor([0, 2, 3]), as_tuple=True)
+    (tensor([1, 2]),)
+    """
+    if as_tuple:
+        return tuple(_ops.nonzero_numpy(input))
+    return _ops.nonzero(input) if out is None else _ops.nonzero(input, out=out)
 
 
 def _asked(results: tuple, inverse: bool, counts: bool) -> Any:

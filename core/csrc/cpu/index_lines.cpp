@@ -18,7 +18,8 @@ Tensor corner(const Tensor& t, int64_t dim, DimsRef index_sizes) {
 }
 
 // f(position in self, number of the index element in its line, position of that element in source) for every element of index.
-template <class F> void for_elements(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, F&& f) {
+template <class F> void for_elements(const char* op, const Tensor& self, int64_t dim, const Tensor& given_index, const Tensor& source, F&& f) {
+  Tensor index = given_index.dtype() == DType::Int64 ? given_index : converted(given_index, DType::Int64);
   int64_t d = wrap_dim(dim, self.dim());
   Lines places(index, d), targets(corner(self, d, index.sizes()), d), sources(source.defined() ? corner(source, d, index.sizes()) : index, d);
   const int64_t* i = index.data<int64_t>();

@@ -6,7 +6,7 @@
 namespace trine::rules {
 
 inline void check_index_dtype(const char* op, const Tensor& index) {
-  TRINE_CHECK(index.dtype() == DType::Int64, op, "(): Expected dtype int64 for index, got ", name(index.dtype()));
+  TRINE_CHECK(index.dtype() == DType::Int64 || index.dtype() == DType::Int32, op, "(): Expected dtype int32/int64 for index, got ", name(index.dtype()));
 }
 inline void check_same_dtype(const char* op, const char* what, const Tensor& self, const Tensor& src) {
   TRINE_CHECK(self.dtype() == src.dtype(), op, "(): Expected self.dtype to be equal to ", what, ".dtype, got ", name(self.dtype()), " and ", name(src.dtype()));

@@ -55,9 +55,9 @@ inline TensorSpec mean_spec(const Tensor& self, std::optional<DimsRef> dim, bool
 }
 
 // Operators without an identity cannot reduce nothing.
-inline void check_not_empty(const char* op, const Tensor& self, uint64_t mask, bool all) {
+inline void check_not_empty(const char* op, const Tensor& self, uint64_t mask, bool all, ErrorKind kind_of_all = ErrorKind::Index) {
   if (self.numel() != 0) return;
-  TRINE_CHECK_INDEX(!all, op, "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
+  if (all) throw_error(kind_of_all, str(op, "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."));
   for (int64_t d = 0; d < self.dim(); d++)
     TRINE_CHECK_INDEX(!(mask >> d & 1) || self.sizes()[d] != 0, op, "(): Expected reduction dim ", d, " to have non-zero size.");
 }
@@ -68,7 +68,7 @@ inline void check_ordered(const char* op, const Tensor& self) {
 inline TensorSpec extreme_spec(const char* op, const Tensor& self, DimsRef dim, bool keepdim) {
   check_ordered(op, self);
   uint64_t mask = dim_mask(std::optional<DimsRef>(dim), self.dim());
-  check_not_empty(op, self, mask, dim.empty());
+  check_not_empty(op, self, mask, dim.empty(), ErrorKind::Runtime);
   return reduced(self, mask, keepdim, self.dtype());
 }
 inline TensorSpec full_extreme_spec(const char* op, const Tensor& self) {
