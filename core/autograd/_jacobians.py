@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 import trine
-from trine import _C
+from trine import _C, _ops
 
 from . import forward_ad
 from ._run import grad
@@ -37,7 +37,7 @@ def seeds(t: Tensor) -> Iterator[Tensor]:
     """Unit tensors of the shape of ``t``, one per real element."""
     for i in range(t.numel()):
         for unit in (1, 1j) if t.dtype.is_complex else (1,):
-            flat = trine.zeros(t.numel(), dtype=t.dtype)
+            flat = _ops.zeros((t.numel(),), dtype=t.dtype)
             flat[i] = unit
             yield flat.reshape(t.shape)
 
