@@ -253,7 +253,7 @@ def described(value):
 
 def reads_values(operator: Operator, sample: Sample) -> bool:
     has_mask = operator.name.startswith("index") and any(tensor.dtype == "bool" for tensor in sample.tensors())
-    return operator.op.schema.name in DEPENDS_ON_VALUES or has_mask
+    return operator.op.schema.name in DEPENDS_ON_VALUES or operator.name == "to_device" or has_mask
 
 
 @each(lambda operator: operator.tests.get("meta", True) and any(a.is_tensor or a.is_tensor_list for a in operator.op.schema.args))
