@@ -130,6 +130,8 @@ def map_tensors(function, value):
         return function(value)
     if isinstance(value, (list, tuple)):
         return type(value)(map_tensors(function, item) for item in value)
+    if isinstance(value, dict):
+        return {name: map_tensors(function, item) for name, item in value.items()}
     return value
 
 
@@ -316,7 +318,7 @@ def gradient_function(operator: Operator, sample: Sample):
         def put(tensor):
             return given[slots[id(tensor)]] if id(tensor) in slots else tensor
 
-        result = call(operator, map_tensors(put, args), {name: map_tensors(put, value) for name, value in kwargs.items()})
+        result = call(operator, map_tensors(put, args), map_tensors(put, kwargs))
         results = result if isinstance(result, (list, tuple)) else [result]
         if operator.name.startswith("native_"):
             results = results[:1]  # the others are kept for the backward pass

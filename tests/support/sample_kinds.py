@@ -78,7 +78,11 @@ def suggested_kind(op: Any) -> str | None:
 def is_internal(op: Any) -> bool:
     """Whether an entry is only a part of others (a backward pass, a cast), which test it by being tested."""
     named = op.schema.id in FAMILIES or op.schema.name in FAMILIES or op.entry.get("tests")
-    return not named and (op.schema.name.startswith("_") or (op.entry.get("module") == "nn" and suggested_kind(op) is None))
+    return not named and (
+        op.schema.name.startswith("_")
+        or op.schema.name.endswith("_backward")
+        or (op.entry.get("module") == "nn" and suggested_kind(op) is None)
+    )
 
 
 def sample_texts(op: Any) -> list[str]:
