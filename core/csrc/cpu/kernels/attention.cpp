@@ -12,7 +12,7 @@
 namespace trine::cpu {
 namespace {
 
-constexpr int64_t kQueries = 64, kKeys = 256;
+constexpr int64_t kQueries = 192, kKeys = 256;  // packing the keys is shared by many queries
 
 template <class T> class QueryBlock {
  public:
@@ -55,8 +55,7 @@ template <class T> class QueryBlock {
       for (int64_t j = 0; j < cols; ++j) row[j] = a_.keep[mask + j * a_.mask_col] ? row[j] : -std::numeric_limits<T>::infinity();
     if (a_.causal)
       for (int64_t j = std::max<int64_t>(0, query + 1 - k0); j < cols; ++j) row[j] = -std::numeric_limits<T>::infinity();
-    T best = top_[i];
-    for (int64_t j = 0; j < cols; ++j) best = row[j] > best ? row[j] : best;
+    const T best = std::max(top_[i], maximum(row, cols));
     if (best == -std::numeric_limits<T>::infinity()) {
       bool has_nan = false;
       for (int64_t j = 0; j < cols; ++j) has_nan |= row[j] != row[j];

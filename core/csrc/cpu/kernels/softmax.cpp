@@ -14,27 +14,6 @@ namespace {
 constexpr int64_t kGrain = 16384;
 constexpr int64_t kStrip = 128;  // inner positions that are handled together when the dimension is not the last one
 
-template <class T> T maximum(const T* x, int64_t n) {
-  constexpr int64_t L = kLanes<T>;
-  T best = -std::numeric_limits<T>::infinity();
-  int64_t i = 0;
-  if (n >= 4 * L) {
-    Vec<T> m[4];
-    for (int v = 0; v < 4; ++v) m[v] = load(x + v * L);
-    for (i = 4 * L; i + 4 * L <= n; i += 4 * L)
-#pragma GCC unroll 4
-      for (int v = 0; v < 4; ++v) {
-        Vec<T> y = load(x + i + v * L);
-        m[v] = y > m[v] ? y : m[v];
-      }
-    alignas(64) T lane[4 * L];
-    for (int v = 0; v < 4; ++v) store(lane + v * L, m[v]);
-    for (int64_t l = 0; l < 4 * L; ++l) best = lane[l] > best ? lane[l] : best;
-  }
-  for (; i < n; ++i) best = x[i] > best ? x[i] : best;
-  return best;
-}
-
 template <class T> double sum(const T* x, int64_t n) {
   return sum_of<T>(n, [x](int64_t i) { return load(x + i); }, [x](int64_t i) { return x[i]; });
 }

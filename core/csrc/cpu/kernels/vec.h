@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #if defined(__AVX2__) || defined(__AVX512F__)
@@ -83,6 +84,28 @@ template <class T, class F, class Tail> inline double sum_of(int64_t n, const F&
     total += static_cast<double>(sum_lanes<T>((acc[0] + acc[1]) + (acc[2] + acc[3])) + rest);
   }
   return total;
+}
+
+// The largest element; NaN is passed over.
+template <class T> inline T maximum(const T* x, int64_t n) {
+  constexpr int64_t L = kLanes<T>;
+  T best = -std::numeric_limits<T>::infinity();
+  int64_t i = 0;
+  if (n >= 4 * L) {
+    Vec<T> m[4];
+    for (int v = 0; v < 4; ++v) m[v] = load(x + v * L);
+    for (i = 4 * L; i + 4 * L <= n; i += 4 * L)
+#pragma GCC unroll 4
+      for (int v = 0; v < 4; ++v) {
+        Vec<T> y = load(x + i + v * L);
+        m[v] = y > m[v] ? y : m[v];
+      }
+    alignas(64) T lane[4 * L];
+    for (int v = 0; v < 4; ++v) store(lane + v * L, m[v]);
+    for (int64_t l = 0; l < 4 * L; ++l) best = lane[l] > best ? lane[l] : best;
+  }
+  for (; i < n; ++i) best = x[i] > best ? x[i] : best;
+  return best;
 }
 
 }  // namespace
