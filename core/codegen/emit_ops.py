@@ -76,6 +76,30 @@ def structured_params(s: Schema) -> str:
     return ", ".join([f"Tensor& {n}" for n in out_names(s)] + ([s.params()] if s.args else []))
 
 
+def has_backend(s: Schema) -> bool:
+    """Whether arguments say on which device the operator runs."""
+    return any(a.is_tensor or a.is_tensor_list or a.type == "device?" for a in s.args)
+
+
+def kernel_signature(op: Op) -> tuple[str, str]:
+    """Result and parameters of the function that a backend provides for an operator."""
+    s = op.schema
+    if op.kind == "structured":
+        return "void", structured_params(s)
+    return "void" if s.returns == ("Self",) else s.cpp_return, s.params()
+
+
+def backend_declarations(ops: list[Op]) -> str:
+    """How an out-of-tree device puts its kernels in place."""
+    lines = ["// Where a device that is not part of Trine registers its kernels, one function per operator. Pointwise operators have one", "// function for all: register_pointwise_backend. Generated from core/ops/*.yaml; edit those.", "#pragma once"]
+    lines += ['#include "dispatch/pointwise.h"', '#include "trine/ops.h"', "", "namespace trine {", ""]
+    for op in ops:
+        if op.kind in ("structured", "kernel") and has_backend(op.schema):
+            result, params = kernel_signature(op)
+            lines.append(f"void register_kernel_{op.name}(DeviceType device, {result} (*kernel)({params}));")
+    return "\n".join([*lines, "", "}  // namespace trine", ""])
+
+
 def key_expr(s: Schema) -> str:
     keys = [f"key_of({a.name})" for a in s.args if a.is_tensor or a.is_tensor_list]
     keys += [f"device_key({a.name})" for a in s.args if a.type == "device?"]
@@ -131,10 +155,10 @@ class Emitter:
         self.put(f"// {s.text}")
         if op.kind == "pointwise" and which == "functional":
             self.pointwise_def(op)
-        elif op.kind == "structured" and which == "functional":
-            kernel_type = f"void (*)({structured_params(s)})"
-            self.put(f"static void (*kernels_{op.name}[kNumBackends])({structured_params(s)}) = {{cpu::{op.kernel}}};")
-            self.put(f"void register_kernel_{op.name}(DeviceType t, {kernel_type.replace('(*)', '(*fn)')}) {{ kernels_{op.name}[static_cast<int>(t)] = fn; }}")
+        elif op.kind in ("structured", "kernel") and which == "functional" and has_backend(s):
+            result, kernel_params = kernel_signature(op)
+            self.put(f"static {result} (*kernels_{op.name}[kNumBackends])({kernel_params}) = {{cpu::{op.kernel}}};")
+            self.put(f"void register_kernel_{op.name}(DeviceType t, {result} (*fn)({kernel_params})) {{ kernels_{op.name}[static_cast<int>(t)] = fn; }}")
         backend = f"backend_{s.id}"
         self.put(f"static {ret} {backend}({params}) {{")
         self.put(getattr(self, f"body_{op.kind}")(op, which, s))
@@ -269,14 +293,17 @@ class Emitter:
         base = op.schema
         if which != "functional":
             return self.body_out_of(op, s, f"{base.cpp_name}({base.call_args()})")
-        tensors = [a for a in base.args if a.is_tensor or a.is_tensor_list]
         lines = []
-        if tensors or any(a.type == "device?" for a in base.args):
-            lines.append(f"  Key key = static_cast<Key>({common_device_type(base)});")
-            if base.returns == ("Self",):
-                lines.append(f"  if (key == Key::Meta) return {base.args[0].name};")
-            lines.append(f"  if (key != Key::CPU) missing_kernel({quote(base.name)}, key);")
         call = f"cpu::{op.kernel}({base.call_args()})"
+        if any(a.is_tensor or a.is_tensor_list or a.type == "device?" for a in base.args):
+            if base.returns == ("Self",):
+                lines.append(f"  if ({base.args[0].name}.is_meta()) return {base.args[0].name};")
+            lines.append(f"  Key key = backend_of({key_expr(base)});")
+            if base.returns == ("Self",):
+                lines.append("  if (key == Key::Meta) key = Key::CPU;  // its kernel says that a meta tensor has no values")
+            lines.append(f"  auto* kernel = kernels_{op.name}[static_cast<int>(key)];")
+            lines.append(f"  if (!kernel) missing_kernel({quote(base.name)}, key);")
+            call = f"kernel({base.call_args()})"
         if base.returns == ("Self",):
             lines += [f"  {call};", f"  {base.args[0].name}.bump_version();", f"  return {base.args[0].name};"]
         elif not base.returns or base.cpp_return == "void":

@@ -22,6 +22,7 @@ def outputs(ops: list[Op], rules: list[str]) -> dict[str, str]:
     files = {
         "trine/ops.h": emit_ops.declarations(ops),
         "trine/kernels.h": emit_ops.kernel_declarations(ops),
+        "trine/backend.h": emit_ops.backend_declarations(ops),
         "trine/rules.h": "".join(f'#include "rules/{r}"\n' for r in rules),
     }
     for table, members in tables.items():

@@ -47,8 +47,12 @@ Tensor clamp(const Tensor& self, const std::optional<Scalar>& min, const std::op
 
 Tensor clamp_tensor(const Tensor& self, const Tensor& min, const Tensor& max) {
   TRINE_CHECK(min.defined() || max.defined(), "clamp: At least one of 'min' or 'max' must not be None");
-  Tensor r = min.defined() ? maximum(self, min) : self;
-  return max.defined() ? minimum(r, max) : r;
+  // Written as a choice, so that an element on a bound gives its whole gradient to self.
+  auto beyond = [](const Tensor& out_of_bounds, const Tensor& bound) { return is_floating(bound.dtype()) ? bitwise_or(out_of_bounds, isnan(bound)) : out_of_bounds; };
+  Tensor r = self;
+  if (min.defined()) r = where(beyond(lt(r, min), min), min, r);
+  if (max.defined()) r = where(beyond(gt(r, max), max), max, r);
+  return r;
 }
 
 Tensor gelu(const Tensor& self, std::string_view approximate) {

@@ -17,6 +17,13 @@ Tensor corner(const Tensor& t, int64_t dim, DimsRef index_sizes) {
   return make_view(t, sizes, t.strides(), t.offset());
 }
 
+void check_all(const char* op, const int64_t* index, int64_t n, int64_t size, int64_t dim) {
+  uint64_t outside = 0;
+  for (int64_t k = 0; k < n; k++) outside |= static_cast<uint64_t>(index[k]) >= static_cast<uint64_t>(size);
+  if (outside)
+    for (int64_t k = 0; k < n; k++) strict_index(op, index[k], size, dim);
+}
+
 // f(position in self, number of the index element in its line, position of that element in source) for every element of index.
 template <class F> void for_elements(const char* op, const Tensor& self, int64_t dim, const Tensor& given_index, const Tensor& source, F&& f) {
   Tensor index = given_index.dtype() == DType::Int64 ? given_index : converted(given_index, DType::Int64);
@@ -35,10 +42,7 @@ template <class F> void for_elements(const char* op, const Tensor& self, int64_t
       if (block == 1) {
         const int64_t *p = i + pi, ts = targets.stride, ss = sources.stride, n = places.size;
         if (places.stride == 1) {
-          uint64_t outside = 0;
-          for (int64_t k = 0; k < n; k++) outside |= static_cast<uint64_t>(p[k]) >= static_cast<uint64_t>(size);
-          if (outside)
-            for (int64_t k = 0; k < n; k++) strict_index(op, p[k], size, d);
+          check_all(op, p, n, size, d);
           if (ts == 1 && ss == 1)
             for (int64_t k = 0; k < n; k++) f(pt + p[k], ps + k);
           else
@@ -48,11 +52,12 @@ template <class F> void for_elements(const char* op, const Tensor& self, int64_t
         }
         continue;
       }
-      for (int64_t k = 0; k < places.size; k++)
-        for (int64_t l = 0; l < side; l++) {
-          int64_t at = strict_index(op, i[pi + k * places.stride + l * places.inner_stride()], size, d);
-          f(pt + l * targets.inner_stride() + at * targets.stride, ps + l * sources.inner_stride() + k * sources.stride);
-        }
+      const int64_t ts = targets.stride, ti = targets.inner_stride(), si = sources.inner_stride();
+      for (int64_t k = 0; k < places.size; k++) {
+        const int64_t *p = i + pi + k * places.stride, from = ps + k * sources.stride;
+        check_all(op, p, side, size, d);
+        for (int64_t l = 0; l < side; l++) f(pt + l * ti + p[l] * ts, from + l * si);
+      }
     }
   });
 }

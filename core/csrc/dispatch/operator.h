@@ -57,6 +57,9 @@ inline KeySet key_of(TensorList l) {
 inline KeySet device_key(const std::optional<Device>& d) { return d ? backend_key(d->type) : KeySet(); }
 inline Key select_key(KeySet k) { return ((k | key_modes.included) - key_modes.excluded).top(); }
 
+// The backend among an argument list's keys; the most remote device wins over the CPU.
+inline Key backend_of(KeySet k) { return (k & KeySet((1u << kNumBackends) - 1)).top(); }
+
 [[noreturn]] void missing_kernel(const char* op, Key key);
 
 // A mode (profiler, tracer, debug printing) sees every call boxed and goes on by calling `op.boxed` below its own key.

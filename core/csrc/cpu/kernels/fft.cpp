@@ -43,7 +43,6 @@ template <class T, int R> void pass_of(const FftPass<T>& pass, int64_t s, const 
     for (int j = 1; j < R; ++j) w[j] = {pass.twiddle_re[static_cast<size_t>(p * (R - 1) + j - 1)], pass.twiddle_im[static_cast<size_t>(p * (R - 1) + j - 1)]};
     const T *ar = xr + s * p, *ai = xi + s * p;
     T *br = yr + s * R * p, *bi = yi + s * R * p;
-#pragma GCC ivdep
     for (int64_t q = 0; q < s; ++q) {
       Complex<T> x[R];
 #pragma GCC unroll 5
