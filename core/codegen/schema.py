@@ -161,7 +161,7 @@ class Schema:
             parts.append(f"{t} {a.name}" + (f"={a.default}" if a.default is not None else ""))
         name = self.name + (f".{self.overload}" if self.overload else "")
         names = self.return_names or ("",) * len(self.returns)
-        rets = [f"{'Tensor' if r == 'Self' else r} {n}".strip() for r, n in zip(self.returns, names)]
+        rets = [f"{'Tensor' if r == 'Self' else r} {n}".strip() for r, n in zip(self.returns, names, strict=True)]
         ret = rets[0] if len(rets) == 1 else "(" + ", ".join(rets) + ")"
         return f"{name}({', '.join(parts)}) -> {ret}"
 

@@ -170,7 +170,8 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
         tensor.zero_()
         for g in range(groups):
             for d in range(min(per_group, tensor.shape[1])):
-                tensor[(g * per_group + d, d, *centre)] = 1
+                index = (g * per_group + d, d, *centre)
+                tensor[index] = 1
     return tensor
 
 

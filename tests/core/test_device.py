@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 import trine
 
 HERE = Path(__file__).resolve().parent

@@ -7,10 +7,8 @@ import threading
 
 import numpy as np
 import pytest
-
 import trine
-from trine import _C
-from trine import nn
+from trine import _C, nn
 
 
 def in_use() -> int:

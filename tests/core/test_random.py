@@ -43,7 +43,7 @@ def problems_of(torch, families) -> list[str]:
             for key in ("dtype", "shape", "stride", "next"):
                 if got[key] != want[key]:
                     found.append(f"{expression}: {key} is {got[key]}, PyTorch has {want[key]}")
-            numbers = [(float.fromhex(a), float.fromhex(b)) for a, b in zip(got["numbers"], want["numbers"])]
+            numbers = [(float.fromhex(a), float.fromhex(b)) for a, b in zip(got["numbers"], want["numbers"], strict=True)]
             if not all(same(a, b, want["dtype"]) for a, b in numbers):
                 found.append(f"{expression}: {numbers}")
             elif got["crc32"] != want["crc32"] and want["dtype"] not in LIBRARY:

@@ -104,7 +104,7 @@ def cases() -> dict[str, list[str]]:
 def describe(torch: Any, expression: str) -> dict[str, Any]:
     """What is stored of one case."""
     torch.manual_seed(SEED)
-    result = eval(expression, {"torch": torch})  # noqa: S307 (the expressions are those above)
+    result = eval(expression, {"torch": torch})
     following = float(torch.rand(1))
     dtype = str(result.dtype).rpartition(".")[2]
     flat = result.contiguous().reshape(-1)

@@ -123,7 +123,8 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
     TRINE_CHECK_KIND_(Buffer, !t.requires_grad(), "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
     TRINE_CHECK_KIND_(Buffer, format || !(flags & PyBUF_FORMAT), "the buffer protocol has no format for ", t.dtype());
     bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
-    TRINE_CHECK_KIND_(Buffer, strided || t.is_contiguous(), "the tensor is not contiguous: strides ", t.strides(), " for shape ", t.sizes());
+    bool dense = (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS || (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS;
+    TRINE_CHECK_KIND_(Buffer, (strided && !dense) || t.is_contiguous(), "the tensor is not contiguous: strides ", t.strides(), " for shape ", t.sizes());
     auto* arrays = new Dims[2];
     arrays[0] = Dims(t.sizes());
     arrays[1] = Dims(t.strides());

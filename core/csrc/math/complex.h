@@ -54,6 +54,7 @@ TRINE_FN T conjugate(T z) {
   }                                                                                                              \
   inline std::complex<R> exp2(const std::complex<R>& z) { return std::exp(z * R(0x1.62e42fefa39efp-1)); }        \
   inline std::complex<R> log2(const std::complex<R>& z) { return std::log(z) / R(0x1.62e42fefa39efp-1); }        \
+  inline std::complex<R> log10(const std::complex<R>& z) { return std::log10(z); }                               \
   inline std::complex<R> rsqrt(const std::complex<R>& z) { return R(1) / std::sqrt(z); }                         \
   inline std::complex<R> sigmoid(const std::complex<R>& z) { return R(1) / (R(1) + std::exp(-z)); }              \
   inline std::complex<R> expm1(const std::complex<R>& z) {                                                       \

@@ -265,6 +265,21 @@ inline double trigamma(double x) {
 }
 inline float trigamma(float x) { return static_cast<float>(trigamma(static_cast<double>(x))); }
 
+// The derivative of trigamma, in the same way.
+inline double tetragamma(double x) {
+  double result = 0.0;
+  if (x < 0.5) {
+    double s = ::sin(3.14159265358979323846 * x), c = ::cos(3.14159265358979323846 * x);
+    result = -62.0125533605996340 * c / (s * s * s);
+    x = 1.0 - x;
+  }
+  for (; x < 10.0; x += 1.0) result -= 2.0 / (x * x * x);
+  double z = 1.0 / (x * x);
+  return result - z * (1.0 + 1.0 / x + z * poly(z, 0.5, -1.66666666666666666667e-1, 1.66666666666666666667e-1, -0.3,
+                                                8.33333333333333333333e-1, -3.29047619047619047619));
+}
+inline float tetragamma(float x) { return static_cast<float>(tetragamma(static_cast<double>(x))); }
+
 template <class T>
 TRINE_FN T logit(T x) {
   return log(x / (T(1) - x));
