@@ -27,8 +27,8 @@ _NEED_A_DEVICE = frozenset({
 def _refuse(name: str) -> NoReturn:
     raise RuntimeError(
         f"cuda.{name}: this build of Trine has no CUDA support. Write programs as "
-        "device = 'cuda' if trine.cuda.is_available() else 'cpu'. A CUDA build needs nvcc 13 and -DTRINE_CUDA=ON at build "
-        "time; see docs/devices.md"
+        "device = 'cuda' if trine.cuda.is_available() else 'cpu'. CUDA kernels are not part of Trine yet; a CUDA build of a "
+        "later version will need nvcc 13. docs/devices.md says what exists."
     )
 
 

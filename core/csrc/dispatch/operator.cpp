@@ -67,7 +67,7 @@ const OperatorInfo* find_operator(std::string_view name, std::string_view overlo
 
 void missing_kernel(const char* op, Key key) {
   std::string device = device_type_name(static_cast<DeviceType>(key));
-  if (key == Key::CUDA) device += " (this build of Trine has no CUDA kernels; docs/devices.md says how to make one that has)";
+  if (key == Key::CUDA) device += " (no CUDA kernels exist yet; docs/devices.md says what does)";
   throw_error(ErrorKind::NotImplemented, str(op, ": there is no kernel for the device ", device));
 }
 

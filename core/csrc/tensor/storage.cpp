@@ -17,7 +17,7 @@ void* allocate_on(Device device, size_t nbytes) {
   if (device.type == DeviceType::Meta || nbytes == 0) return nullptr;
   auto* fn = memory_of(device.type).allocate;
   TRINE_CHECK(fn, "Trine is not built with support for the device '", device,
-              "'. A CUDA build needs nvcc 13 and -DTRINE_CUDA=ON at build time; see docs/devices.md");
+              "'. CUDA kernels are not part of Trine yet; a CUDA build of a later version will need nvcc 13. docs/devices.md says what exists.");
   return fn(nbytes);
 }
 
