@@ -345,6 +345,8 @@ class Emitter:
     def body_composite(self, op: Op, which: str, s: Schema) -> str:
         c = str(op.entry["composite"])
         call = c if "(" in c else f"composite::{c}({op.schema.call_args()})"
+        if which == "out" and isinstance(op.entry["out"], str):
+            return f"  return {op.entry['out']};"
         if which != "functional":
             return self.body_out_of(op, s, f"{op.schema.cpp_name}({op.schema.call_args()})")
         return f"  {call};" if op.schema.cpp_return == "void" else f"  return {call};"

@@ -204,11 +204,11 @@ bool take(PyObject* o, const ArgSpec& a, Call& call, Value& out) {
 
 // The value of a schema's default. The texts are the table's own, so their forms are few.
 void take_default(const ArgSpec& a, Call& call, Value& out) {
-  std::string_view d = a.default_text;
-  if (d == "None") {
+  if (a.default_text[0] == 'N') {  // None: no other default starts so
     out = Value();
     return;
   }
+  std::string_view d = a.default_text;
   switch (a.type) {
     case ArgType::Int: out = Value(static_cast<int64_t>(std::strtoll(a.default_text, nullptr, 10))); return;
     case ArgType::Float: out = Value(std::strtod(a.default_text, nullptr)); return;

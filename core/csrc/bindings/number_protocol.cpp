@@ -6,17 +6,14 @@
 namespace trine::py {
 namespace {
 
-// A tensor or a Python number as a tensor. False: something else.
-bool operand(PyObject* o, Tensor& out) {
-  if (is_exact_tensor(o)) {
-    out = unwrap(o);
-    return true;
-  }
+// A tensor or a Python number as a tensor; `number` keeps the latter. Null: something else.
+const Tensor* operand(PyObject* o, Tensor& number) {
+  if (is_exact_tensor(o)) return &unwrap(o);
   if (PyFloat_CheckExact(o) || PyLong_CheckExact(o) || PyBool_Check(o) || PyComplex_CheckExact(o)) {
-    out = wrapped_number(to_scalar(o));
-    return true;
+    number = wrapped_number(to_scalar(o));
+    return &number;
   }
-  return false;
+  return nullptr;
 }
 
 bool acceptable(PyObject* o) { return is_tensor(o) || is_number(o) || has_torch_function(o); }
@@ -31,8 +28,9 @@ template <class F> Tensor unlocked_if_large(const Tensor& a, const Tensor& b, F&
 
 template <class F> PyObject* binary(PyObject* a, PyObject* b, const char* name, F&& f) {
   return guarded([&]() -> PyObject* {
-    Tensor x, y;
-    if (operand(a, x) && operand(b, y)) return wrap(unlocked_if_large(x, y, [&] { return f(x, y); }));
+    Tensor number_a, number_b;
+    const Tensor *x = operand(a, number_a), *y = operand(b, number_b);
+    if (x && y) return wrap(unlocked_if_large(*x, *y, [&] { return f(*x, *y); }));
     if (!acceptable(a) || !acceptable(b)) Py_RETURN_NOTIMPLEMENTED;
     PyObject* args[] = {a, b};
     return PyObject_Vectorcall(operator_function(name), args, 2, nullptr);
@@ -51,9 +49,10 @@ template <class F> PyObject* unary(PyObject* a, const char* name, F&& f) {
 
 template <class F> PyObject* inplace(PyObject* a, PyObject* b, const char* name, F&& f) {
   return guarded([&]() -> PyObject* {
-    Tensor y;
-    if (is_exact_tensor(a) && operand(b, y)) {
-      f(unwrap(a), y);
+    Tensor number;
+    const Tensor* y = operand(b, number);
+    if (is_exact_tensor(a) && y) {
+      f(unwrap(a), *y);
       return Py_NewRef(a);
     }
     if (!acceptable(b)) Py_RETURN_NOTIMPLEMENTED;

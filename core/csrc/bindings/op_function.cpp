@@ -87,7 +87,7 @@ PyObject* run(const OperatorInfo& op, Call& call, PyObject* const* args) {
   if (op.returns == ReturnKind::Tensor) {
     Tensor t = results[0].take_tensor();
     if (call.factory.requires_grad) set_requires_grad(t, true);
-    return wrap(t);
+    return wrap(std::move(t));
   }
   return wrap_result(op, results, args ? args[0] : nullptr).release();
 }

@@ -27,12 +27,12 @@ PyObject* allocate_plain() {
   return reinterpret_cast<PyObject*>(PyObject_GC_New(TensorObject, tensor_type));
 }
 
-void initialise(PyObject* o, const Tensor& t) {
+void initialise(PyObject* o, Tensor t) {
   TensorObject* self = object_of(o);
-  new (&self->impl) Ptr<TensorImpl>(t.ptr());
+  if (t.defined()) t.impl()->python_object = o;
+  new (&self->impl) Ptr<TensorImpl>(std::move(t).take());
   self->dict = nullptr;
   self->weakrefs = nullptr;
-  if (t.defined()) t.impl()->python_object = o;
 }
 
 // An object that carries state (attributes, a subclass) must survive as long as its tensor does: the tensor takes it over.
@@ -151,7 +151,9 @@ void track(PyObject* o) {
   if (!PyObject_GC_IsTracked(o)) PyObject_GC_Track(o);
 }
 
-PyObject* wrap(const Tensor& t) {
+PyObject* wrap(const Tensor& t) { return wrap(Tensor(t)); }
+
+PyObject* wrap(Tensor&& t) {
   if (!t.defined()) return none();
   if (void* existing = t.impl()->python_object) {
     PyObject* o = static_cast<PyObject*>(existing);
@@ -162,7 +164,7 @@ PyObject* wrap(const Tensor& t) {
   }
   PyObject* o = allocate_plain();
   if (!o) throw PythonError{};
-  initialise(o, t);
+  initialise(o, std::move(t));
   return o;
 }
 

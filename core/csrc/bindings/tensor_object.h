@@ -21,6 +21,7 @@ inline bool is_tensor(PyObject* o) { return is_exact_tensor(o) || PyType_IsSubty
 inline const Tensor& unwrap(PyObject* o) { return *reinterpret_cast<const Tensor*>(&reinterpret_cast<TensorObject*>(o)->impl); }
 // New reference: the tensor's own object, or a fresh one. None for an undefined tensor.
 PyObject* wrap(const Tensor& t);
+PyObject* wrap(Tensor&& t);  // hands the reference on: results of operators come this way
 PyObject* wrap_as(PyTypeObject* type, const Tensor& t);  // a fresh object of a subclass; the tensor must have none
 
 // Makes the cyclic collector look at the object: needed once it refers to other Python objects.

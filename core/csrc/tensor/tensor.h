@@ -57,6 +57,7 @@ class Tensor {
   bool defined() const { return static_cast<bool>(impl_); }
   TensorImpl* impl() const { return impl_.get(); }
   const Ptr<TensorImpl>& ptr() const { return impl_; }
+  Ptr<TensorImpl> take() && { return std::move(impl_); }
   bool is_same(const Tensor& o) const { return impl_ == o.impl_; }
 
   DimsRef sizes() const { return impl_->sizes; }
