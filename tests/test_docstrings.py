@@ -13,8 +13,7 @@ import pkgutil
 from types import ModuleType
 
 import pytest
-
-trine = pytest.importorskip("trine")
+import trine
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 # Running the first starts a program; the others are libraries, where `pkgutil` sees modules.

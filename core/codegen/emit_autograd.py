@@ -111,16 +111,33 @@ class Emitter:
                     src = f"original_{a.name}" if inplace and a is base.args[0] else a.name
                     saves.append(f"node->{a.name}_.save({src});")
                 elif a.is_tensor_list:
-                    fields.append((f"SavedList {a.name}_;", f"[[maybe_unused]] const std::vector<Tensor> {a.name} = {a.name}_.unpack(this);"))
+                    fields.append(
+                        (f"SavedList {a.name}_;", f"[[maybe_unused]] const std::vector<Tensor> {a.name} = {a.name}_.unpack(this);")
+                    )
                     releases.append(f"{a.name}_.release();")
                     saves.append(f"node->{a.name}_.save({a.name});")
                 else:
                     fields.append((f"{a.field_type} {a.name}_;", f"[[maybe_unused]] const auto& {a.name} = {a.name}_;"))
-                    keep = f"keep_optional<{a.field_type}>({a.name})" if a.type in ("int[]?", "float[]?") else f"{a.field_type}({a.name})" if a.type in ("str",) else f"keep_list({a.name})" if a.type == "float[]" else a.name
+                    keep = (
+                        f"keep_optional<{a.field_type}>({a.name})"
+                        if a.type in ("int[]?", "float[]?")
+                        else f"{a.field_type}({a.name})"
+                        if a.type in ("str",)
+                        else f"keep_list({a.name})"
+                        if a.type == "float[]"
+                        else a.name
+                    )
                     if a.type == "int[]":
                         keep = f"Dims({a.name})"
                     saves.append(f"node->{a.name}_ = {keep};")
-            for suffix, typ, value in (("sizes", "Dims", "Dims({0}.sizes())"), ("dtype", "DType", "{0}.dtype()"), ("numel", "int64_t", "{0}.numel()"), ("offset", "int64_t", "{0}.offset()"), ("strides", "Dims", "Dims({0}.strides())"), ("defined", "bool", "{0}.defined()")):
+            for suffix, typ, value in (
+                ("sizes", "Dims", "Dims({0}.sizes())"),
+                ("dtype", "DType", "{0}.dtype()"),
+                ("numel", "int64_t", "{0}.numel()"),
+                ("offset", "int64_t", "{0}.offset()"),
+                ("strides", "Dims", "Dims({0}.strides())"),
+                ("defined", "bool", "{0}.defined()"),
+            ):
                 token = f"{a.name}_{suffix}"
                 if token in used and (a.is_tensor or a.is_tensor_list):
                     if a.is_tensor_list:
@@ -157,7 +174,11 @@ class Emitter:
         for a in diff:
             if a.is_tensor_list:
                 self.put(f"    node->{a.name}_count_ = {a.name}.size();")
-            self.put(f"    node->add_edges({a.name});" if a.name in targets else (f"    node->skip_edges({a.name}.size());" if a.is_tensor_list else "    node->skip_edges(1);"))
+            self.put(
+                f"    node->add_edges({a.name});"
+                if a.name in targets
+                else (f"    node->skip_edges({a.name}.size());" if a.is_tensor_list else "    node->skip_edges(1);")
+            )
         for line in saves:
             self.put(f"    {line}")
         self.put("  }")
@@ -233,7 +254,11 @@ class Emitter:
         self.put(f"    if (forward_mode() && ({checks})) {{")
         target = s.args[0].name if inplace else "result"
         if inplace:
-            self.put("      [[maybe_unused]] const Tensor& result = self;" if s.args[0].name == "self" else f"      [[maybe_unused]] const Tensor& result = {s.args[0].name};")
+            self.put(
+                "      [[maybe_unused]] const Tensor& result = self;"
+                if s.args[0].name == "self"
+                else f"      [[maybe_unused]] const Tensor& result = {s.args[0].name};"
+            )
         if jvp == "linear" and len(results) == 1 and not inplace and s.returns == ("Tensor",):
             args = ", ".join(f"tangent_of({a.name})" if a in targeted else a.name for a in s.args)
             self.put(f"      set_tangent(result, trine::{s.cpp_name}({args}));")

@@ -121,7 +121,14 @@ class Schema:
             return "const Tensor&"
         if not self.returns:
             return "void"
-        kinds = {"Tensor": "Tensor", "Tensor[]": "std::vector<Tensor>", "bool": "bool", "int": "int64_t", "float": "double", "Scalar": "Scalar"}
+        kinds = {
+            "Tensor": "Tensor",
+            "Tensor[]": "std::vector<Tensor>",
+            "bool": "bool",
+            "int": "int64_t",
+            "float": "double",
+            "Scalar": "Scalar",
+        }
         if len(self.returns) == 1:
             return kinds[self.returns[0]]
         return "std::tuple<%s>" % ", ".join(kinds[r] for r in self.returns)

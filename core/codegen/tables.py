@@ -24,7 +24,7 @@ DTYPE_SETS["floatcomplex"] = DTYPE_SETS["float"] + DTYPE_SETS["complex"]
 
 KEYS = {
     "op", "rule", "expr", "dtypes", "kernel", "composite", "view", "grad", "jvp", "tests", "doc", "method", "function", "inplace", "out",
-    "module", "promote", "raw", "cpp", "numbers", "update",
+    "module", "promote", "raw", "cpp", "numbers", "update", "divisor",
 }  # fmt: skip
 
 
@@ -89,9 +89,13 @@ def _variants(op: Op) -> dict[str, Schema]:
     if s.returns == ("Self",):
         return {"functional": s}
     out = {"functional": s}
-    if e.get("inplace", kind == "update" or (kind == "pointwise" and e["rule"] in ("promote", "float", "compare") and s.args[0].name == "self")):
+    if e.get(
+        "inplace", kind == "update" or (kind == "pointwise" and e["rule"] in ("promote", "float", "compare") and s.args[0].name == "self")
+    ):
         first = s.args[0]
-        out["inplace"] = s.with_args((Arg(first.name, first.type, written=True),) + s.args[1:], name=s.name + "_", cpp="", returns=("Self",), return_names=None)
+        out["inplace"] = s.with_args(
+            (Arg(first.name, first.type, written=True),) + s.args[1:], name=s.name + "_", cpp="", returns=("Self",), return_names=None
+        )
     if e.get("out", kind in ("pointwise", "structured", "update")) and all(r == "Tensor" for r in s.returns):
         typ = "Tensor" if len(s.returns) == 1 else "Tensor[]"
         overload = "out" if not s.overload else s.overload + "_out"

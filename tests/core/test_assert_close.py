@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import trine
 
-trine = pytest.importorskip("trine")
 assert_close = trine.testing.assert_close
 t = trine.tensor
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 import pytest
+import trine
 
-trine = pytest.importorskip("trine")
 grad = trine.autograd.grad
 
 

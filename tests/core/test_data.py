@@ -55,9 +55,6 @@ def test_samplers_follow_pytorchs_order():
 
 
 def test_weighted_sampling_follows_pytorchs_order():
-    pytest.importorskip("trine")
-    if not hasattr(trine, "multinomial"):
-        pytest.skip("this build has no multinomial")
     weights = [1, 2, 3, 4, 0.5]
     assert two_epochs(sampler=data.WeightedRandomSampler(weights, 12)) == [
         [1, 2, 2, 1, 3, 3, 3, 3, 2, 2, 2, 3],

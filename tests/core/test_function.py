@@ -7,8 +7,8 @@ import pickle
 import weakref
 
 import pytest
+import trine
 
-trine = pytest.importorskip("trine")
 Function = trine.autograd.Function
 
 

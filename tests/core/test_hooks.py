@@ -6,8 +6,7 @@ import gc
 import weakref
 
 import pytest
-
-trine = pytest.importorskip("trine")
+import trine
 
 
 def leaf(*values: float):

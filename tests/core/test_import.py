@@ -8,8 +8,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import trine
 
-trine = pytest.importorskip("trine")
 SITE = Path(trine.__file__).parent.parent
 
 

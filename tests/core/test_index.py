@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-trine = pytest.importorskip("trine")
+import trine
 
 RNG = np.random.default_rng(7)
 ARRAY = RNG.standard_normal((4, 5, 6))

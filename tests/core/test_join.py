@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-trine = pytest.importorskip("trine")
+import trine
 
 
 @pytest.mark.parametrize("dim", [0, 1, 2, -1])

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
+import trine
 
-trine = pytest.importorskip("trine")
 F = trine.nn.functional
 
 RNG = np.random.default_rng(8)

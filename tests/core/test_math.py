@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-trine = pytest.importorskip("trine")
+import trine
 
 WIDE = np.longdouble
 COUNT = 20000
@@ -60,7 +59,24 @@ def random_bits(dtype, count=COUNT, seed=0) -> np.ndarray:
 
 def specials(dtype) -> np.ndarray:
     info = np.finfo(dtype)
-    positive = [0.0, info.smallest_subnormal, info.tiny, 0.5, 1.0, 1.5, 2.0, 3.0, np.pi / 4, np.pi / 2, np.pi, 88.9, 710.0, 1e30, info.max, np.inf]
+    positive = [
+        0.0,
+        info.smallest_subnormal,
+        info.tiny,
+        0.5,
+        1.0,
+        1.5,
+        2.0,
+        3.0,
+        np.pi / 4,
+        np.pi / 2,
+        np.pi,
+        88.9,
+        710.0,
+        1e30,
+        info.max,
+        np.inf,
+    ]
     return np.array(positive + [-v for v in positive] + [np.nan], dtype)
 
 
@@ -81,7 +97,9 @@ def worst(name: str, got: np.ndarray, want: np.ndarray, limit: float, *inputs: n
     k = int(np.argmax(error))
     if error[k] <= limit * SLACK:
         return []
-    return [f"{name}({', '.join(repr(i[k]) for i in inputs)}) = {got[k]!r}, expected {want[k]!r}: {float(error[k]):.2f} places, {int((error > limit).sum())} numbers"]
+    return [
+        f"{name}({', '.join(repr(i[k]) for i in inputs)}) = {got[k]!r}, expected {want[k]!r}: {float(error[k]):.2f} places, {int((error > limit).sum())} numbers"
+    ]
 
 
 def unary_problems(name: str) -> list[str]:
@@ -112,7 +130,9 @@ def binary_problems(name: str) -> list[str]:
             want = reference(x.astype(WIDE), y.astype(WIDE))
             if name == "remainder":
                 want = np.where(np.isfinite(x) & np.isinf(y), np.where((x != 0) & (np.signbit(x) != np.signbit(y)), y, x), want)
-        problems += worst(f"{name} {dtype.__name__}", getattr(trine, name)(trine.from_numpy(x), trine.from_numpy(y)).numpy(), want, limit, x, y)
+        problems += worst(
+            f"{name} {dtype.__name__}", getattr(trine, name)(trine.from_numpy(x), trine.from_numpy(y)).numpy(), want, limit, x, y
+        )
     return problems
 
 
@@ -135,7 +155,13 @@ def test_other_instruction_sets_are_as_accurate(level):
         "p = [m for n in t.UNARY for m in t.unary_problems(n)] + [m for n in t.BINARY for m in t.binary_problems(n)]\n"
         "print(*p, sep='\\n'); sys.exit(bool(p))"
     )
-    run = subprocess.run([sys.executable, "-c", code, str(Path(__file__).parent)], env={**os.environ, "TRINE_ISA": level}, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-c", code, str(Path(__file__).parent)],
+        env={**os.environ, "TRINE_ISA": level},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert run.returncode == 0, run.stdout + run.stderr
 
 
@@ -151,7 +177,23 @@ def test_error_functions_agree_with_the_c_library(name, limit):
 def test_signed_zeros_survive():
     for dtype in (trine.float32, trine.float64):
         minus = trine.tensor([-0.0], dtype=dtype)
-        for name in ("sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "expm1", "log1p", "sqrt", "floor", "ceil", "round", "trunc"):
+        for name in (
+            "sin",
+            "tan",
+            "asin",
+            "atan",
+            "sinh",
+            "tanh",
+            "asinh",
+            "atanh",
+            "expm1",
+            "log1p",
+            "sqrt",
+            "floor",
+            "ceil",
+            "round",
+            "trunc",
+        ):
             assert np.signbit(getattr(trine, name)(minus).numpy()[0]), name
 
 

@@ -114,7 +114,11 @@ def test_thread_locals_leave_room_for_other_libraries():
     import struct
     from pathlib import Path
 
-    data = (Path(trine.__file__).resolve().parent / "libtrine.so") if (Path(trine.__file__).resolve().parent / "libtrine.so").exists() else Path(_C.__file__).resolve().parent / "libtrine.so"
+    data = (
+        (Path(trine.__file__).resolve().parent / "libtrine.so")
+        if (Path(trine.__file__).resolve().parent / "libtrine.so").exists()
+        else Path(_C.__file__).resolve().parent / "libtrine.so"
+    )
     with open(data, "rb") as f:
         header = f.read(64)
         offset, size, count = struct.unpack_from("<Q", header, 32)[0], *struct.unpack_from("<HH", header, 54)

@@ -7,8 +7,7 @@ import gc
 
 import numpy as np
 import pytest
-
-trine = pytest.importorskip("trine")
+import trine
 
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
 

@@ -12,12 +12,11 @@ import execute
 import numpy as np
 import operators
 import pytest
+import trine
 from compare import difference
 from operators import ALL_DTYPES, ROOT, Operator
 from samples import NUMPY_DTYPES, Sample, T
 from stored import Stored
-
-trine = pytest.importorskip("trine")
 
 OPERATORS = operators.all_operators()
 STORED_PATH = ROOT / "tests" / "data" / "operators.bin"

@@ -9,9 +9,8 @@ import json
 from pathlib import Path
 
 import pytest
+import trine
 from print_cases import CASES, key, text_of
-
-trine = pytest.importorskip("trine")
 
 EXPECTED = json.loads((Path(__file__).parent / "printed_tensors.json").read_text())
 

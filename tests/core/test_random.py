@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import random_cases
-
-trine = pytest.importorskip("trine")
+import trine
 
 STORED = json.loads(random_cases.REFERENCE.read_text(encoding="utf8"))
 # Where the last place may differ: PyTorch takes these from the C library in float64, and libraries differ there.
@@ -27,7 +26,14 @@ def same(got: float, want: float, dtype: str) -> bool:
         return True
     if not (math.isfinite(got) and math.isfinite(want)):
         return False
-    resolution = {"float64": 2.0**-52, "complex128": 2.0**-52, "float32": 2.0**-23, "complex64": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+    resolution = {
+        "float64": 2.0**-52,
+        "complex128": 2.0**-52,
+        "float32": 2.0**-23,
+        "complex64": 2.0**-23,
+        "float16": 2.0**-10,
+        "bfloat16": 2.0**-7,
+    }
     return abs(got - want) <= 4 * resolution.get(dtype, 0.0) * max(abs(want), 1e-3)
 
 
@@ -61,14 +67,21 @@ def test_numbers_for_a_seed_are_pytorchs(family):
 def test_numbers_do_not_depend_on_the_instruction_set(level):
     code = "import sys; sys.path[:0] = sys.argv[1:]; import test_random as t; p = t.problems_of(t.trine, sorted(t.STORED)); print(*p, sep='\\n'); sys.exit(bool(p))"
     folders = [str(Path(__file__).parent), str(Path(random_cases.__file__).parent)]
-    run = subprocess.run([sys.executable, "-c", code, *folders], env={**os.environ, "TRINE_ISA": level}, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-c", code, *folders], env={**os.environ, "TRINE_ISA": level}, capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stdout + run.stderr
 
 
 def test_numbers_do_not_depend_on_the_number_of_threads():
     def draw() -> list[bytes]:
         trine.manual_seed(3)
-        drawn = [trine.randn(300_001), trine.rand(300_001), trine.empty(300_001).bernoulli_(0.3), trine.dropout(trine.ones(300_001), 0.3, True)]
+        drawn = [
+            trine.randn(300_001),
+            trine.rand(300_001),
+            trine.empty(300_001).bernoulli_(0.3),
+            trine.dropout(trine.ones(300_001), 0.3, True),
+        ]
         return [t.numpy().tobytes() for t in drawn]
 
     threads = trine.get_num_threads()

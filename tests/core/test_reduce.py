@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-
-trine = pytest.importorskip("trine")
+import trine
 
 # One side short, one side long, several axes: each reaches another path of the kernels.
 SHAPES = [(7,), (3, 4, 5), (2, 1, 7, 3), (130, 70), (5, 300, 4), (40000,), (3, 20000), (20000, 3), (257, 259)]

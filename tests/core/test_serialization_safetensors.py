@@ -7,10 +7,9 @@ import pickle
 
 import numpy as np
 import pytest
+import safetensors.numpy as reference
 import trine
 from trine.serialization import inspect, load_safetensors, save_safetensors
-
-reference = pytest.importorskip("safetensors.numpy")
 
 
 def raw(header: object, data: bytes = b"", length: int | None = None) -> bytes:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-trine = pytest.importorskip("trine")
+import trine
 
 DTYPES = ["uint8", "int8", "int16", "int32", "int64", "float32", "float64"]
 

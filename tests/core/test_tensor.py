@@ -9,8 +9,7 @@ import pickle
 import weakref
 
 import pytest
-
-trine = pytest.importorskip("trine")
+import trine
 
 
 # ---- attributes -------------------------------------------------------------------------------------------------------
@@ -411,3 +410,27 @@ def test_named_results_print_one_a_line():
     assert repr(result) == "torch.return_types.max(\nvalues=tensor([2, 5]),\nindices=tensor([2, 2]))"
     values, indices = result
     assert result.values is values and result.indices is indices
+
+
+@pytest.mark.parametrize(
+    "divide", [lambda a, b: a // b, lambda a, b: a % b, trine.fmod, lambda a, b: trine.div(a, b, rounding_mode="trunc")]
+)
+def test_integer_division_by_zero_is_an_error_and_writes_nothing(divide):
+    zero = trine.tensor([1, 0])
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        divide(trine.tensor([2, 3]), zero)
+    assert divide(trine.empty(0, dtype=trine.int64), trine.tensor([0])).shape == (0,)
+    assert not trine.isfinite(divide(trine.tensor([3.0]), trine.tensor([0.0]))).any()
+    kept = trine.tensor([2, 3])
+    with pytest.raises(RuntimeError, match="floor_divide"):
+        kept.floor_divide_(zero)
+    assert kept.tolist() == [2, 3]
+
+
+def test_views_of_more_than_64_dimensions():
+    t = trine.empty([1] * 69 + [2])
+    assert t.permute(*reversed(range(70))).shape[0] == 2
+    assert t.movedim(69, 0).shape[0] == 2
+    assert t.squeeze(68).dim() == 69
+    with pytest.raises(RuntimeError, match="duplicate"):
+        t.permute(*[0] * 70)

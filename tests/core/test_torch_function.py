@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-trine = pytest.importorskip("trine")
+import trine
 
 
 class Logged(trine.Tensor):

@@ -13,10 +13,10 @@ import time
 import execute
 import operators
 import pytest
+import trine
 from compare import difference
 from operators import ALL_DTYPES, ROOT
 
-trine = pytest.importorskip("trine")
 pytestmark = pytest.mark.parity
 
 SEED = int(os.environ.get("TRINE_PARITY_SEED", time.time_ns() % 1_000_000_007))
@@ -49,9 +49,7 @@ def test_fresh_inputs_give_pytorch_results(operator, theirs):
             expected = theirs[operator.key(dtype, index)]
             if isinstance(expected, dict):
                 continue
-            found = difference(
-                execute.run(trine, operator.path, sample), expected, operator.tolerance, operator.zero_signs
-            )
+            found = difference(execute.run(trine, operator.path, sample), expected, operator.tolerance, operator.zero_signs)
             if found:
                 problems.append(f"{operator.name}({sample.text}) of {dtype}: {found}")
     assert not problems, f"TRINE_PARITY_SEED={SEED}\n" + "\n".join(problems)

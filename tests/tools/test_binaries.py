@@ -8,10 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import trine
 
-trine = pytest.importorskip("trine")
-if trine.__file__ is None:
-    pytest.skip("the core is not built", allow_module_level=True)
 PACKAGE = Path(trine.__file__).parent
 LIBRARIES = sorted({*PACKAGE.glob("*.so"), *PACKAGE.glob("*/_C*.so")})
 

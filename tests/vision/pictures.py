@@ -48,7 +48,6 @@ def interleaved(image: Tensor) -> np.ndarray:
 
 def skimage_photograph(name: str) -> Path:
     """A sample photograph of scikit-image."""
-    import pytest
+    import skimage
 
-    skimage = pytest.importorskip("skimage")
     return Path(skimage.__file__).parent / "data" / name

@@ -7,6 +7,7 @@
 #include "cpu/convert.h"
 #include "cpu/isa.h"
 #include "cpu/pointwise.h"
+#include "trine/ops.h"
 
 namespace trine::cpu {
 namespace {
@@ -285,6 +286,9 @@ void run_plan(const Tensor& out, DType out_loop, const Tensor* const* in, const 
 }
 
 void pointwise_cpu(const PointwiseDef& def, const Tensor& out, const Tensor* const* in, const Scalar* scalars, DType compute) {
+  // Integer division has no value to give for a zero divisor; nothing is written before that is known.
+  if (def.divisor >= 0 && is_integral(compute, true) && out.numel() > 0)
+    TRINE_CHECK(item(all(*in[def.divisor])).to<bool>(), def.name, ": ZeroDivisionError: an integer divisor of shape ", in[def.divisor]->sizes(), " holds a zero");
   DType loop_type = compute_type(compute);
   DType in_loop[kMaxPointwiseInputs];
   for (int k = 0; k < def.num_inputs; k++) in_loop[k] = def.raw_inputs >> k & 1 ? DType::Bool : loop_type;

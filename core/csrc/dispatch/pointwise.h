@@ -30,6 +30,7 @@ struct PointwiseDef {
   uint8_t raw_inputs;        // bit mask: bool inputs that take no part in promotion (where's condition)
   uint8_t promoted_scalars;  // bit mask: number arguments that take part in promotion
   uint8_t num_scalars;
+  int8_t divisor;            // index of the input that must hold no zero in integer arithmetic, or -1
   PointwiseLoops* loops;
 };
 

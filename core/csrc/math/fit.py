@@ -70,7 +70,9 @@ def ratio(top, bottom):
 
 def show(name, f, weight, lo, hi, degree, double):
     coefficients, worst = remez(f, weight, lo, hi, degree)
-    print(f"// {name}: degree {degree} on [{mp.nstr(mp.mpf(lo), 8)}, {mp.nstr(mp.mpf(hi), 8)}], weighted error 2^{mp.nstr(mp.log(worst, 2), 4)}")
+    print(
+        f"// {name}: degree {degree} on [{mp.nstr(mp.mpf(lo), 8)}, {mp.nstr(mp.mpf(hi), 8)}], weighted error 2^{mp.nstr(mp.log(worst, 2), 4)}"
+    )
     digits = 17 if double else 9
     print(", ".join(mp.nstr(c, digits + 1) + ("" if double else "f") for c in coefficients))
 
@@ -98,11 +100,11 @@ def series(first, step, terms=40):
 
 FITS = {
     # exp(r) = 1 + r + r^2 q(r) with |r| <= ln(2) / 2
-    "exp": lambda degree, double: show(
-        "exp", ratio(lambda x: mp.expm1(x) - x, square), square, -HALF, HALF, degree, double
-    ),
+    "exp": lambda degree, double: show("exp", ratio(lambda x: mp.expm1(x) - x, square), square, -HALF, HALF, degree, double),
     # 2^r = 1 + r q(r), |r| <= 1/2
-    "exp2": lambda degree, double: show("exp2", ratio(lambda x: mp.expm1(x * LN2), lambda x: x), lambda x: x, "-0.50001", "0.50001", degree, double),
+    "exp2": lambda degree, double: show(
+        "exp2", ratio(lambda x: mp.expm1(x * LN2), lambda x: x), lambda x: x, "-0.50001", "0.50001", degree, double
+    ),
     # log(1 + f) = f - f^2 / 2 + f^3 q(f), sqrt(1/2) <= 1 + f <= sqrt(2)
     "log": lambda degree, double: show(
         "log",
@@ -119,11 +121,23 @@ FITS = {
     ),
     # sin(x) = x + x^3 q(x^2), |x| <= pi/4
     "sin": lambda degree, double: show(
-        "sin", series(lambda k: (-1) ** (k + 1) / mp.factorial(2 * k + 3), 1), lambda z: z, 0, (mp.pi / 4) ** 2 * mp.mpf("1.001"), degree, double
+        "sin",
+        series(lambda k: (-1) ** (k + 1) / mp.factorial(2 * k + 3), 1),
+        lambda z: z,
+        0,
+        (mp.pi / 4) ** 2 * mp.mpf("1.001"),
+        degree,
+        double,
     ),
     # cos(x) = 1 - x^2 / 2 + x^4 q(x^2)
     "cos": lambda degree, double: show(
-        "cos", series(lambda k: (-1) ** k / mp.factorial(2 * k + 4), 1), lambda z: z * z, 0, (mp.pi / 4) ** 2 * mp.mpf("1.001"), degree, double
+        "cos",
+        series(lambda k: (-1) ** k / mp.factorial(2 * k + 4), 1),
+        lambda z: z * z,
+        0,
+        (mp.pi / 4) ** 2 * mp.mpf("1.001"),
+        degree,
+        double,
     ),
     # atan(x) = x + x^3 q(x^2), |x| <= 1
     "atan": lambda degree, double: show(

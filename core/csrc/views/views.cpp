@@ -93,11 +93,11 @@ Tensor permute(const Tensor& self, DimsRef dims) {
   TRINE_CHECK(static_cast<int64_t>(dims.size()) == self.dim(), "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. input.dim() = ",
               self.dim(), " is not equal to len(dims) = ", dims.size());
   Dims sizes(dims.size()), strides(dims.size());
-  uint64_t seen = 0;
+  SmallVector<bool, 8> seen(dims.size(), false);
   for (size_t i = 0; i < dims.size(); i++) {
     int64_t d = wrap_dim(dims[i], self.dim());
-    TRINE_CHECK(!(seen >> d & 1), "permute(): duplicate dims are not allowed.");
-    seen |= uint64_t{1} << d;
+    TRINE_CHECK(!seen[d], "permute(): duplicate dims are not allowed.");
+    seen[d] = true;
     sizes[i] = self.sizes()[d];
     strides[i] = self.strides()[d];
   }
@@ -177,11 +177,12 @@ Tensor squeeze(const Tensor& self) {
 }
 
 Tensor squeeze_dim(const Tensor& self, DimsRef dims) {
-  uint64_t drop = 0;
-  for (int64_t d : dims) drop |= uint64_t{1} << wrap_dim(d, self.dim());
+  SmallVector<bool, 8> drop(self.sizes().size(), false);
+  for (int64_t d : dims)
+    if (int64_t at = wrap_dim(d, self.dim()); self.dim() > 0) drop[at] = true;
   Dims sizes, strides;
   for (int64_t d = 0; d < self.dim(); d++)
-    if (self.sizes()[d] != 1 || !(drop >> d & 1)) {
+    if (self.sizes()[d] != 1 || !drop[d]) {
       sizes.push_back(self.sizes()[d]);
       strides.push_back(self.strides()[d]);
     }
@@ -308,18 +309,18 @@ Tensor t(const Tensor& self) {
 Tensor movedim(const Tensor& self, DimsRef source, DimsRef destination) {
   TRINE_CHECK(source.size() == destination.size(), "movedim: Invalid source or destination dims: source (", source, " dims) should contain the same number of dims as destination (", destination, " dims)");
   Dims order(self.dim(), -1);
-  uint64_t used = 0;
+  SmallVector<bool, 8> used(self.sizes().size(), false);
   for (size_t i = 0; i < source.size(); i++) {
     int64_t s = wrap_dim(source[i], self.dim()), d = wrap_dim(destination[i], self.dim());
-    TRINE_CHECK(!(used >> s & 1), "movedim: repeated dim in `source` (", source, ")");
+    TRINE_CHECK(!used[s], "movedim: repeated dim in `source` (", source, ")");
     TRINE_CHECK(order[d] == -1, "movedim: repeated dim in `destination` (", destination, ")");
-    used |= uint64_t{1} << s;
+    used[s] = true;
     order[d] = s;
   }
   int64_t next = 0;
   for (auto& o : order) {
     if (o != -1) continue;
-    while (used >> next & 1) next++;
+    while (used[next]) next++;
     o = next++;
   }
   return permute(self, order);
