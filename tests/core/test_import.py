@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +15,9 @@ SITE = Path(trine.__file__).parent.parent
 
 
 def run(code: str) -> str:
-    """Output of a fresh interpreter."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(SITE)}, check=False)
+    """Output of a fresh interpreter, which has nothing of this one's surroundings but what a sanitizer build needs to start."""
+    kept = {name: value for name, value in os.environ.items() if name in ("LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**kept, "PYTHONPATH": str(SITE)}, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

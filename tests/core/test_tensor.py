@@ -434,3 +434,9 @@ def test_views_of_more_than_64_dimensions():
     assert t.squeeze(68).dim() == 69
     with pytest.raises(RuntimeError, match="duplicate"):
         t.permute(*[0] * 70)
+
+
+def test_any_nonzero_byte_is_true():
+    t = trine.tensor([255, 0, 2], dtype=trine.uint8).view(trine.bool)
+    assert t.tolist() == [True, False, True]
+    assert t[0].item() is True and bool(t[2]) is True

@@ -26,6 +26,14 @@ class Scalar {
       return Scalar(v);
   }
 
+  // From memory. A bool may come from a view or a foreign buffer and hold any byte: nonzero is true.
+  template <class T> static Scalar load(const void* p) {
+    if constexpr (std::is_same_v<T, bool>) return Scalar(*static_cast<const unsigned char*>(p) != 0);
+    T v;
+    std::memcpy(&v, p, sizeof v);
+    return of(v);
+  }
+
   Kind kind() const { return kind_; }
   bool is_bool() const { return kind_ == Kind::Bool; }
   bool is_integral() const { return kind_ <= Kind::Int; }

@@ -149,11 +149,7 @@ void store(char* p, DType dtype, DimsRef shape, DimsRef strides, size_t d, PyObj
 
 Ref number_object(const char* p, DType dtype) {
   Scalar s;
-  TRINE_DISPATCH_ALL(dtype, "item", {
-    scalar_t v;
-    std::memcpy(&v, p, sizeof v);
-    s = Scalar::of(v);
-  });
+  TRINE_DISPATCH_ALL(dtype, "item", s = Scalar::load<scalar_t>(p));
   if (s.is_bool()) return Ref(boolean(s.to<bool>()));
   if (s.is_integral()) return checked(PyLong_FromLongLong(s.to_int()));
   if (s.is_floating()) return checked(PyFloat_FromDouble(s.to_double()));

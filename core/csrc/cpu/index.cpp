@@ -52,7 +52,7 @@ Places find_places(const Tensor& self, TensorList indices) {
   p.count = shape.indexed.empty() ? 1 : product(shape.broadcast);
   p.offsets = empty(Dims{p.count}, DType::Int64);
   int64_t* offsets = p.offsets.data<int64_t>();
-  std::memset(offsets, 0, static_cast<size_t>(p.count) * 8);
+  std::fill_n(offsets, p.count, 0);
   // Bounds count only when something is read: x[:, [9]] of an empty outer shape is not an error in PyTorch either.
   for (int64_t d : shape.indexed) {
     Tensor index = converted(expand_to(indices[d], shape.broadcast), DType::Int64);

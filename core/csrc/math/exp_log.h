@@ -143,20 +143,24 @@ struct Logarithm {
   T n;
 };
 
+// Differences of bit patterns wrap for the arguments that have no logarithm; those results are replaced afterwards.
+TRINE_FN int32_t wrapped_difference(int32_t a, int32_t b) { return static_cast<int32_t>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b)); }
+TRINE_FN int64_t wrapped_difference(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); }
+
 // A subnormal x is multiplied by a power of two, whose exponent is taken off again on the bit patterns: a second
 // selection on the same condition would make the compiler compute both branches of all that lies between.
 TRINE_FN Logarithm<float> split(float x) {
   float factor = x < 0x1p-126f ? 0x1p23f : 1.0f;
-  int32_t i = bits(x * factor) - 0x3f3504f3;
+  int32_t i = wrapped_difference(bits(x * factor), 0x3f3504f3);
   float m = from_bits((i & 0x7fffff) + 0x3f3504f3);
-  return {m - 1.0f, static_cast<float>((i - (bits(factor) - bits(1.0f))) >> 23)};
+  return {m - 1.0f, static_cast<float>(wrapped_difference(i, bits(factor) - bits(1.0f)) >> 23)};
 }
 TRINE_FN Logarithm<double> split(double x) {
   double factor = x < 0x1p-1022 ? 0x1p52 : 1.0;
-  int64_t i = bits(x * factor) - 0x3fe6a09e667f3bcd;
+  int64_t i = wrapped_difference(bits(x * factor), int64_t{0x3fe6a09e667f3bcd});
   double m = from_bits((i & 0xfffffffffffff) + 0x3fe6a09e667f3bcd);
   // The exponent as a double without a 64-bit conversion, which older machines lack.
-  double n = from_bits(((i - (bits(factor) - bits(1.0))) >> 52) + bits(kRoundDouble)) - kRoundDouble;
+  double n = from_bits((wrapped_difference(i, bits(factor) - bits(1.0)) >> 52) + bits(kRoundDouble)) - kRoundDouble;
   return {m - 1.0, n};
 }
 
@@ -244,7 +248,7 @@ TRINE_FN double log10(double x) {
 TRINE_FN float log1p(float x) {
   float u = 1.0f + x;
   float lost = x < 1.0f ? x - (u - 1.0f) : 1.0f - (u - x);
-  int32_t i = bits(u) - 0x3f3504f3;
+  int32_t i = detail::wrapped_difference(bits(u), 0x3f3504f3);
   float m = from_bits((i & 0x7fffff) + 0x3f3504f3);
   int32_t e = i >> 23;
   float f = (m - 1.0f) + lost * power_of_two(-(e < 64 ? e : 64));
@@ -259,7 +263,7 @@ TRINE_FN float log1p(float x) {
 TRINE_FN double log1p(double x) {
   double u = 1.0 + x;
   double lost = x < 1.0 ? x - (u - 1.0) : 1.0 - (u - x);
-  int64_t i = bits(u) - 0x3fe6a09e667f3bcd;
+  int64_t i = detail::wrapped_difference(bits(u), int64_t{0x3fe6a09e667f3bcd});
   double m = from_bits((i & 0xfffffffffffff) + 0x3fe6a09e667f3bcd);
   int64_t e = i >> 52;
   double f = (m - 1.0) + lost * power_of_two(-(e < 64 ? e : int64_t{64}));

@@ -313,7 +313,7 @@ Scalar item(const Tensor& t) {
   TRINE_CHECK(t.numel() == 1, "a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
   TRINE_CHECK(!t.is_meta(), "item: a meta tensor has no values");
   Scalar out;
-  TRINE_DISPATCH_ALL(t.dtype(), "item", out = Scalar::of(*t.data<scalar_t>()));
+  TRINE_DISPATCH_ALL(t.dtype(), "item", out = Scalar::load<scalar_t>(t.data()));
   return out;
 }
 
