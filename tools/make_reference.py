@@ -29,27 +29,36 @@ def oracle_results(oracle: str, calls: list) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("oracle", help="a Python that has real PyTorch")
-    parser.add_argument("--out", type=Path, default=ROOT / "tests" / "data" / "operators.bin")
+    parser.add_argument("tables", nargs="*", help="operator tables, by name (default: all)")
+    parser.add_argument("--out", type=Path, default=ROOT / "tests" / "data" / "operators")
     arguments = parser.parse_args()
 
-    calls, digests = [], {}
+    calls, digests, table_of = [], {}, {}
+    known = {operator.table for operator in all_operators()}
+    if unknown := set(arguments.tables) - known:
+        parser.error(f"no such table: {', '.join(sorted(unknown))}")
+    chosen = set(arguments.tables) or known
     for operator in all_operators():
+        if operator.table not in chosen:
+            continue
         for dtype in ALL_DTYPES:
             for index, sample in operator.samples(dtype):
                 key = operator.key(dtype, index)
                 calls.append((key, operator.path, sample))
                 digests[key] = sample.digest()
+                table_of[key] = operator.table
     results = oracle_results(arguments.oracle, calls)
 
-    writer, missing = Writer(), set()
+    writers, missing = {table: Writer() for table in chosen}, set()
     for key, result in results.items():
-        writer.add(key, digests[key], result)
+        writers[table_of[key]].add(key, digests[key], result)
         if isinstance(result, dict) and "missing" in result:
             missing.add(key.split("|")[0])
-    version = subprocess.check_output([arguments.oracle, "-c", "import torch; print(torch.__version__)"], text=True)
-    writer.save(arguments.out, {"torch": version.strip()})
-    size = arguments.out.stat().st_size
-    print(f"{len(results)} results of PyTorch {version.strip()}, {size / 1e3:.0f} kB in {arguments.out.name}")
+    version = subprocess.check_output([arguments.oracle, "-c", "import torch; print(torch.__version__)"], text=True).strip()
+    for table, writer in writers.items():
+        writer.save(arguments.out / f"{table}.bin", {"torch": version})
+    size = sum(path.stat().st_size for path in arguments.out.glob("*.bin"))
+    print(f"{len(results)} results of PyTorch {version}; all stored tables: {size / 1e3:.0f} kB")
     if missing:
         print(f"not in PyTorch under this name: {', '.join(sorted(missing))}", file=sys.stderr)
 

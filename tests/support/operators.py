@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "core" / "codegen"))
 
 import tables  # noqa: E402
-from sample_families import PATHS  # noqa: E402
+from families import PATHS  # noqa: E402
 from sample_kinds import POINTWISE_KINDS, is_internal, sample_texts, suggested_kind  # noqa: E402
 from samples import ALL_DTYPES, Sample, make  # noqa: E402
 
@@ -34,6 +34,10 @@ class Operator:
     @property
     def name(self) -> str:
         return self.op.schema.id
+
+    @property
+    def table(self) -> str:
+        return self.op.table
 
     @property
     def path(self) -> str:

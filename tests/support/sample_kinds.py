@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sample_families import FAMILIES
+from families import SAMPLES
 
 UNARY = ["f(3, 5)", "f()", "f(0)", "f(2, 0, 3)", "f(1)", "f(67)", "f(2, 3, 4)", "special()"]
 BINARY = ["f(3, 5), f(3, 5)", "f(3, 5), f(5)", "f(3, 1), f(1, 5)", "f(), f(4)", "f(0), f(1)", "f(2, 1, 4), f(3, 1)",
@@ -77,7 +77,7 @@ def suggested_kind(op: Any) -> str | None:
 
 def is_internal(op: Any) -> bool:
     """Whether an entry is only a part of others (a backward pass, a cast), which test it by being tested."""
-    named = op.schema.id in FAMILIES or op.schema.name in FAMILIES or op.entry.get("tests")
+    named = op.schema.id in SAMPLES or op.schema.name in SAMPLES or op.entry.get("tests")
     return not named and (
         op.schema.name.startswith("_")
         or op.schema.name.endswith("_backward")
@@ -94,12 +94,12 @@ def sample_texts(op: Any) -> list[str]:
     texts: list[str]
     if isinstance(chosen, list):
         texts = [str(text) for text in chosen]
-    elif op.schema.id in FAMILIES:
-        texts = FAMILIES[op.schema.id]
-    elif chosen in KINDS or chosen in FAMILIES:
-        texts = KINDS[chosen] if chosen in KINDS else FAMILIES[chosen]
-    elif op.schema.name in FAMILIES:
-        texts = FAMILIES[op.schema.name]  # Python chooses among overloads by the arguments
+    elif op.schema.id in SAMPLES:
+        texts = SAMPLES[op.schema.id]
+    elif chosen in KINDS or chosen in SAMPLES:
+        texts = KINDS[chosen] if chosen in KINDS else SAMPLES[chosen]
+    elif op.schema.name in SAMPLES:
+        texts = SAMPLES[op.schema.name]  # Python chooses among overloads by the arguments
     else:
         kind = suggested_kind(op)
         if kind is None:

@@ -1,6 +1,6 @@
 """Sample arguments for operators, made with NumPy alone so that Trine and real PyTorch are given the same ones.
 
-A sample is written as the argument list of a call, in a table entry or in ``sample_families``:
+A sample is written as the argument list of a call, in a table entry or in ``families``:
 
     f(2, 3, 8, 8), f(4, 3, 3, 3), f(4), stride=2
 

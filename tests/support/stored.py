@@ -1,6 +1,6 @@
-"""Results of real PyTorch, kept in one small file: written by tools/reference, read by the operator tests.
+"""Results of real PyTorch, a small file for each operator table: written by tools/reference, read by the operator tests.
 
-All values lie one after the other in one compressed run of bytes; a JSON index says where, what dtype, what shape.
+All values of a file lie one after the other in one compressed run of bytes; a JSON index says where, what dtype, what shape.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Writer:
         path.write_bytes(MAGIC + packed)
 
 
-class Stored:
-    """The stored results, by key."""
+class File:
+    """The stored results of one table."""
 
     def __init__(self, path: Path) -> None:
         raw = path.read_bytes()
@@ -71,9 +71,17 @@ class Stored:
             return T(np.frombuffer(self.data, NUMPY_DTYPES[dtype], count, offset).reshape(shape), dtype)
         return description.get("v", description)
 
-    def get(self, key: str, digest: str) -> Any:
+
+class Stored:
+    """The stored results of every table in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.tables = {path.stem: File(path) for path in folder.glob("*.bin")}
+
+    def get(self, table: str, key: str, digest: str) -> Any:
         """The result; raises KeyError when there is none for these arguments."""
-        kept_digest, description = self.index[key]
+        file = self.tables[table]
+        kept_digest, description = file.index[key]
         if kept_digest != digest:
             raise KeyError(key)
-        return self.build(description)
+        return file.build(description)

@@ -1,0 +1,27 @@
+"""Samples of the creation family."""
+
+SAMPLES = {
+    "zeros": ["[2, 3]", "[0]", "[]", "[2], dtype=dt('int64')"],
+    "ones": ["[2, 3]", "[0]", "[]", "[2], dtype=dt('bool')"],
+    "full": ["[2, 3], 1.5", "[2], 3", "[], True", "[2], 1, dtype=dt('float64')"],
+    "arange_start": ["2, 7", "1, 2, 0.3", "5, 1, -1", "0, 0"],
+    "scalar_tensor": ["1.5", "2", "True"],
+    "new_empty": [],
+    "tril_indices": ["3, 4", "3, 3, 1"],
+    "triu_indices": ["3, 4", "3, 3, 1"],
+    "arange": ["5", "2, 7", "1, 2, 0.3", "5, 1, -1", "0", "5.0", "3, dtype=dt('float32')"],
+    "linspace": ["0, 1, 5", "3, -2, 8", "1, 1, 1", "0, 1, 0", "0, 1, 33"],
+    "logspace": ["0, 2, 5", "0, 3, 4, base=2"],
+    "eye": ["3", "2, 4", "0"],
+    "empty_like": [],
+    "empty": [],
+    "empty_strided": [],
+    "zeros_like": ["f(2, 3)", "f()", "f(2, 3), dtype=dt('int32')"],
+    "ones_like": ["f(2, 3)", "f()", "f(2, 3), dtype=dt('int32')"],
+    "full_like": ["f(2, 3), 2", "f(), 1.5", "f(0), 1"],
+    "new_zeros": ["f(2), [2, 3]"],
+    "new_ones": ["f(2), [2, 3]"],
+    "new_full": ["f(2), [2, 3], 4"],
+    "tril": ["f(4, 4)", "f(2, 3, 5), 1", "f(3, 3), -1", "f(0, 3)"],
+    "triu": ["f(4, 4)", "f(2, 3, 5), 1", "f(3, 3), -1", "f(0, 3)"],
+}
