@@ -8,6 +8,7 @@ from typing import Any
 
 import trine
 from trine import Tensor, nn
+from trine.nn.modules import conv_norm_activation
 from trine.vision.models._registry import register_model
 from trine.vision.models._weights import Weights, WeightsEnum, handle_pretrained, imagenet_meta
 from trine.vision.transforms._presets import ImageClassification
@@ -52,10 +53,8 @@ class BasicBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         identity = x if self.downsample is None else self.downsample(x)
-        out = self.relu(self.bn1(self.conv1(x)))
-        out = self.bn2(self.conv2(out))
-        out += identity
-        return self.relu(out)
+        out = conv_norm_activation(self.conv1, self.bn1, self.relu, x)
+        return conv_norm_activation(self.conv2, self.bn2, self.relu, out, residual=identity)
 
 
 class Bottleneck(nn.Module):
@@ -88,11 +87,9 @@ class Bottleneck(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         identity = x if self.downsample is None else self.downsample(x)
-        out = self.relu(self.bn1(self.conv1(x)))
-        out = self.relu(self.bn2(self.conv2(out)))
-        out = self.bn3(self.conv3(out))
-        out += identity
-        return self.relu(out)
+        out = conv_norm_activation(self.conv1, self.bn1, self.relu, x)
+        out = conv_norm_activation(self.conv2, self.bn2, self.relu, out)
+        return conv_norm_activation(self.conv3, self.bn3, self.relu, out, residual=identity)
 
 
 class ResNet(nn.Module):
@@ -173,7 +170,7 @@ class ResNet(nn.Module):
                     nn.init.constant_(module.bn3.weight if isinstance(module, Bottleneck) else module.bn2.weight, 0)
 
     def forward(self, x: Tensor) -> Tensor:
-        x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
+        x = self.maxpool(conv_norm_activation(self.conv1, self.bn1, self.relu, x))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         return self.fc(trine.flatten(self.avgpool(x), 1))
 

@@ -1,5 +1,6 @@
 // Convolution and its two gradients. Plain float and double tensors go to our direct kernels, channels_last and 16-bit ones to oneDNN; what
 // neither covers goes through patch matrices, or through float32.
+#include <cmath>
 #include <cstring>
 
 #include "base/parallel.h"
@@ -9,6 +10,7 @@
 #include "cpu/onednn.h"
 #include "cpu/scratch.h"
 #include "trine/kernels.h"
+#include "trine/ops.h"
 
 namespace trine::cpu {
 
@@ -16,6 +18,11 @@ TRINE_ISA_TABLE(conv_direct_float);
 TRINE_ISA_TABLE(conv_direct_double);
 
 namespace {
+
+struct Normalization {
+  const Tensor &weight, &bias, &mean, &var;
+  double eps;
+};
 
 ConvShape make_shape(DimsRef input, DimsRef weight, DimsRef output, DimsRef stride, DimsRef padding, DimsRef dilation, int64_t groups) {
   ConvShape s{input[0], input[1], weight[0], groups, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}};
@@ -90,11 +97,29 @@ bool stride_one(const ConvShape& s) {
   return true;
 }
 
-template <class T> void forward_plain(Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias, const ConvShape& s) {
+template <class T> const T* data_or_null(const Tensor& t) { return t.defined() ? t.data<T>() : nullptr; }
+
+template <class T>
+void forward_plain(Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias, const ConvShape& s, const Epilogue<T>* epilogue = nullptr) {
   Tensor x = plain(input), w = plain(weight), b = bias.defined() ? plain(bias) : bias;
   DenseOutput y(out);
-  conv_direct(ConvArguments<T>{s, x.data<T>(), w.data<T>(), b.defined() ? b.data<T>() : nullptr, y.data<T>()});
+  conv_direct(ConvArguments<T>{s, x.data<T>(), w.data<T>(), data_or_null<T>(b), y.data<T>(), epilogue});
   y.finish();
+}
+
+// Normalisation with known statistics is one factor and one summand for each channel; the convolution's bias joins the summand.
+template <class T>
+void forward_normalized(Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias, const ConvShape& s, const Normalization& n, double low, double high, const Tensor& residual) {
+  Tensor mean = plain(n.mean), var = plain(n.var), gamma = n.weight.defined() ? plain(n.weight) : n.weight, beta = n.bias.defined() ? plain(n.bias) : n.bias;
+  Tensor b = bias.defined() ? plain(bias) : bias, added = residual.defined() ? plain(residual) : residual;
+  const T *g = data_or_null<T>(gamma), *offset = data_or_null<T>(beta), *first = data_or_null<T>(b);
+  Scratch<T> scale(s.out_channels), shift(s.out_channels);
+  for (int64_t c = 0; c < s.out_channels; ++c) {
+    scale[c] = (g ? g[c] : T(1)) / std::sqrt(var.data<T>()[c] + static_cast<T>(n.eps));
+    shift[c] = ((first ? first[c] : T(0)) - mean.data<T>()[c]) * scale[c] + (offset ? offset[c] : T(0));
+  }
+  Epilogue<T> epilogue{scale.data(), shift.data(), data_or_null<T>(added), static_cast<T>(low), static_cast<T>(high)};
+  forward_plain<T>(out, input, weight, Tensor(), s, &epilogue);
 }
 
 template <class T> void input_grad_plain(Tensor& out, const Tensor& grad, const Tensor& weight, const ConvShape& s) {
@@ -159,6 +184,24 @@ void conv_forward(Tensor& out, const Tensor& input, const Tensor& weight, const 
     y.finish();
     return;
   });
+}
+
+void conv_batch_norm(Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& norm_weight, const Tensor& norm_bias, const Tensor& mean, const Tensor& var, double eps,
+                     DimsRef stride, DimsRef padding, DimsRef dilation, int64_t groups, double low, double high, const Tensor& residual) {
+  if (out.numel() == 0) return;
+  const DType t = out.dtype();
+  const bool direct = t == DType::Double || (t == DType::Float && layout_of(input, weight) == MemoryFormat::Contiguous);
+  const ConvShape s = make_shape(input.sizes(), weight.sizes(), out.sizes(), stride, padding, dilation, groups);
+  // The kernel of single-plane groups knows no residual.
+  if (direct && mean.dtype() == t && s.in_channels > 0 && !(residual.defined() && s.group_in() == 1)) {
+    const Normalization n{norm_weight, norm_bias, mean, var, eps};
+    if (t == DType::Float) return forward_normalized<float>(out, input, weight, bias, s, n, low, high, residual);
+    return forward_normalized<double>(out, input, weight, bias, s, n, low, high, residual);
+  }
+  conv_forward(out, input, weight, bias, stride, padding, dilation, groups);
+  Tensor y = trine::batch_norm(out, norm_weight, norm_bias, mean, var, false, 0.0, eps);
+  if (residual.defined()) y = trine::add(y, residual, 1);
+  trine::copy_(out, trine::clamp(y, std::optional<Scalar>(low), std::optional<Scalar>(high)));
 }
 
 void conv_input_grad(Tensor& out, const Tensor& grad, const Tensor& weight, DimsRef, DimsRef stride, DimsRef padding, DimsRef dilation, int64_t groups) {

@@ -49,6 +49,17 @@ inline TensorSpec conv_forward_spec(const Tensor& input, const Tensor& weight, c
   return {sizes, input.dtype(), conv_format(input, weight)};
 }
 
+inline TensorSpec conv_batch_norm_spec(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& norm_weight, const Tensor& norm_bias, const Tensor& mean, const Tensor& var,
+                                       DimsRef stride, DimsRef padding, DimsRef dilation, int64_t groups, const Tensor& residual) {
+  TensorSpec out = conv_forward_spec(input, weight, bias, stride, padding, dilation, groups);
+  for (const Tensor* t : {&norm_weight, &norm_bias, &mean, &var})
+    TRINE_CHECK(!t->defined() || (t->dim() == 1 && t->sizes()[0] == out.sizes[1]), "batch_norm: expected statistics, weight and bias of ", out.sizes[1], " elements, got shape ", t->sizes());
+  if (residual.defined())
+    TRINE_CHECK(equal(residual.sizes(), out.sizes) && residual.dtype() == out.dtype, "conv_batch_norm: expected a residual of shape ", out.sizes, " and type ", name(out.dtype), ", got ", residual.sizes(),
+                " of type ", name(residual.dtype()));
+  return out;
+}
+
 // Gradient of the input (and transposed convolution): `input_size` is the shape of the result.
 inline TensorSpec conv_input_grad_spec(const Tensor& grad, const Tensor& weight, DimsRef input_size, DimsRef stride, DimsRef padding, DimsRef dilation, int64_t groups) {
   check_conv("conv_transpose", grad, weight, stride, padding, dilation, groups);

@@ -1,5 +1,6 @@
 """The layers, one file a family; `trine.nn` has them all."""
 
+from ._fused import conv_norm_activation
 from .activation import (
     CELU,
     ELU,

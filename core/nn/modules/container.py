@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
+import trine
+
+from ._fused import CONVOLUTIONS, run_in_row
 from ._hooks import HOOKS_SEEN
 from ._parameter_container import ParameterDict, ParameterList, as_pairs, position_from_front
 from .module import Module, _addindent
@@ -93,6 +96,10 @@ class Sequential(Module):
             for module in self._modules.values():
                 input = module(input)
             return input
+        if not trine.is_grad_enabled():
+            modules = list(self._modules.values())
+            if not CONVOLUTIONS.isdisjoint(map(type, modules)):
+                return run_in_row(modules, input)
         # With no hook in the process a plain module call is its forward: this saves one Python call per layer.
         for module in self._modules.values():
             input = module.forward(input) if type(module).__call__ is _plain_call else module(input)

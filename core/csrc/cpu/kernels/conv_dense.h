@@ -91,6 +91,13 @@ template <class T> struct DenseConv {
     int64_t k = s.group_in() * s.taps(), pixels = s.out[1] * s.out[2];
     Target<T> target{args.output + (image * s.out_channels + group * s.group_out()) * s.out_plane() + od * pixels, s.out_plane(), pixels, s.out_channels * s.out_plane()};
     target.row_bias = args.bias ? args.bias + group * s.group_out() : nullptr;
+    Epilogue<T> epilogue{};
+    if (args.epilogue) {
+      epilogue = *args.epilogue;
+      epilogue.scale += group * s.group_out(), epilogue.shift += group * s.group_out();
+      if (epilogue.residual) epilogue.residual += target.data - args.output;
+      target.epilogue = &epilogue;
+    }
     // Columns count from the block's first pixel inside the packer, from the image's first one in the target.
     auto panel = [&](T* to, int64_t k0, int64_t kc, int64_t col, int64_t cols, int64_t width) { return packer(to, k0, kc, col - j0, cols, width); };
     block_product<T>(rows, rows.count * part / parts, rows.count * (part + 1) / parts, j0, j1, k, args.weight + group * s.group_out() * k, k, 1, panel, target, buffer);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "cpu/epilogue.h"
 #include "cpu/kernels/vec.h"
 
 namespace trine::cpu {
@@ -19,6 +20,7 @@ template <class T> struct Target {
   const T* row_bias = nullptr;
   const T* col_bias = nullptr;
   bool accumulate = false;
+  const Epilogue<T>* epilogue = nullptr;  // its residual lies relative to `data`
 };
 
 // Rows of the left factor as they lie in memory: packing them was measured to gain less than it costs. Either k runs contiguously
@@ -108,6 +110,35 @@ template <class T> struct Panel {
 constexpr int64_t kPanelSlack = 64;  // elements after the packed panels that whole-vector stores may touch
 template <class T> constexpr int64_t kPanelBuffer = kBlockK * kBlockN + kPanelSlack;
 
+template <class T> inline Vec<T> clamped(Vec<T> x, Vec<T> low, Vec<T> high) {
+  x = x < low ? low : x;
+  return x > high ? high : x;
+}
+
+// Columns [j0, j1) of `count` rows from `row` on.
+template <class T> void finish_rows(const Target<T>& c, int64_t row, int64_t count, int64_t j0, int64_t j1) {
+  const Epilogue<T>& e = *c.epilogue;
+  const Vec<T> low = splat(e.low), high = splat(e.high);
+  for (int64_t i = row; i < row + count; ++i) {
+    const Vec<T> scale = splat(e.scale[i]), shift = splat(e.shift[i]);
+    for (int64_t j = j0; j < j1;) {
+      const int64_t inside = j % c.segment, run = std::min(j1 - j, c.segment - inside), at = j / c.segment * c.segment_stride + inside + i * c.row_stride;
+      T* to = c.data + at;
+      const T* residual = e.residual ? e.residual + at : nullptr;
+      for (int64_t x = 0; x < run; x += kLanes<T>) {
+        const int64_t left = run - x;
+        const bool whole = left >= kLanes<T>;
+        Vec<T> y = fmadd<T>(whole ? load(to + x) : load_first(to + x, left), scale, shift);
+        if (residual) y += whole ? load(residual + x) : load_first(residual + x, left);
+        y = clamped<T>(y, low, high);
+        if (whole) store(to + x, y);
+        else store_first(to + x, y, left);
+      }
+      j += run;
+    }
+  }
+}
+
 // C[rows p0..p1 of panels, j0:j1] = A B for at most kBlockN columns. `a` is A's first row; one of its strides is 1.
 // `panel(buffer, k0, kc, col, cols, width)` gives the column panel [k0, k0 + kc) x [col, col + cols), packed into the buffer or not.
 template <class T, class MakePanel>
@@ -133,6 +164,7 @@ void block_product(const RowPanels& rows, int64_t p0, int64_t p1, int64_t j0, in
         TileFn<T> fn = cols > kLanes<T> ? full : tile_function<T>(rows.rows(p), 1, k_contiguous);
         fn(kc, left, panels[i].data, panels[i].stride, c, row, j, cols, c.accumulate || k0 > 0, k0 == 0);
       }
+      if (c.epilogue && k0 + kBlockK >= k) finish_rows(c, row, rows.rows(p), j0, j1);
     }
   }
 }
