@@ -51,6 +51,8 @@ set(TRINE_COMMON_FLAGS
     "-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND TRINE_COMMON_FLAGS -fno-semantic-interposition)
+else()
+  list(APPEND TRINE_COMMON_FLAGS -Wno-unknown-pragmas) # GCC ivdep
 endif()
 if(TRINE_WERROR)
   list(APPEND TRINE_COMMON_FLAGS -Werror)

@@ -2,17 +2,32 @@
 
 #include <algorithm>
 #include <cstdlib>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include "trine_build.h"
 
 namespace trine {
+
+#if defined(__x86_64__)
+namespace {
+
+// The F16C bit by hand: clang 14 has no name for it.
+bool converts_half() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
+}  // namespace
+#endif
 
 int isa_level() {
   static const int level = [] {
     int l = 0;
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c")) {
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") && converts_half()) {
       l = 1;
       if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) l = 2;
     }
