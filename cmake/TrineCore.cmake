@@ -8,7 +8,7 @@ list(REMOVE_ITEM core_sources "" ${kernel_sources} ${binding_sources})
 
 add_library(trine_headers INTERFACE)
 target_include_directories(trine_headers INTERFACE "${csrc}" "${csrc}/include" "${TRINE_GENERATED}")
-target_link_libraries(trine_headers INTERFACE OpenMP::OpenMP_CXX Threads::Threads)
+target_link_libraries(trine_headers INTERFACE Threads::Threads)
 if(TRINE_HAVE_DNNL)
   target_include_directories(trine_headers SYSTEM INTERFACE
     $<TARGET_PROPERTY:onednn,INTERFACE_INCLUDE_DIRECTORIES>)
@@ -16,7 +16,7 @@ endif()
 
 add_library(trine SHARED ${core_sources} ${TRINE_GENERATED_SOURCES})
 target_compile_options(trine PRIVATE ${TRINE_CORE_FLAGS})
-target_link_libraries(trine PUBLIC trine_headers PRIVATE openblas)
+target_link_libraries(trine PUBLIC trine_headers PRIVATE openblas gomp)
 if(TRINE_HAVE_DNNL)
   target_link_libraries(trine PRIVATE onednn)
 endif()

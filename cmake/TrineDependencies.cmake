@@ -2,7 +2,6 @@
 # Each shared library that a wheel must bring along is copied, stripped, to trine/lib.
 
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
-find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(Threads REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)

@@ -1,13 +1,44 @@
 #include "base/parallel.h"
 
-#include <omp.h>
 #include <pthread.h>
 
 #include <atomic>
 #include <mutex>
 
+// libgomp's own interface, to which g++ translates `#pragma omp parallel`. Called by name, so that every compiler works with the one
+// pool that oneDNN has too, instead of bringing a second one.
+extern "C" {
+void GOMP_parallel(void (*body)(void*), void* data, unsigned threads, unsigned flags);
+int omp_get_max_threads();
+int omp_get_num_threads();
+int omp_get_thread_num();
+int omp_in_parallel();
+void omp_set_num_threads(int);
+}
+
 namespace trine {
 namespace {
+
+struct Region {
+  int64_t begin, end, step, parts;
+  detail::RangeFn fn;
+  void* context;
+  std::exception_ptr failure;
+  std::atomic_flag failed = ATOMIC_FLAG_INIT;
+};
+
+// What each thread does: every so-manieth part, with the first exception kept for the caller.
+void work(void* data) {
+  Region& r = *static_cast<Region*>(data);
+  for (int64_t part = omp_get_thread_num(); part < r.parts; part += omp_get_num_threads()) {
+    const int64_t b = r.begin + part * r.step, e = std::min(r.end, b + r.step);
+    try {
+      if (b < e) r.fn(r.context, b, e);
+    } catch (...) {
+      if (!r.failed.test_and_set()) r.failure = std::current_exception();
+    }
+  }
+}
 
 std::atomic<int> threads{0};
 
@@ -40,23 +71,11 @@ void set_num_threads(int n) {
 
 bool in_parallel_region() { return omp_in_parallel(); }
 
-void detail::parallel_ranges(int64_t begin, int64_t end, int64_t grain, RangeFn fn, void* ctx) {
-  int64_t parts = std::min<int64_t>(num_threads(), (end - begin + grain - 1) / std::max<int64_t>(grain, 1));
-  int64_t step = (end - begin + parts - 1) / parts;
-  std::exception_ptr failure;
-  std::atomic_flag failed = ATOMIC_FLAG_INIT;
-#pragma omp parallel num_threads(static_cast<int>(parts))
-  {
-    for (int64_t part = omp_get_thread_num(); part < parts; part += omp_get_num_threads()) {
-      int64_t b = begin + part * step, e = std::min(end, b + step);
-      try {
-        if (b < e) fn(ctx, b, e);
-      } catch (...) {
-        if (!failed.test_and_set()) failure = std::current_exception();
-      }
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
+void detail::parallel_ranges(int64_t begin, int64_t end, int64_t grain, RangeFn fn, void* context) {
+  const int64_t parts = std::min<int64_t>(num_threads(), (end - begin + grain - 1) / std::max<int64_t>(grain, 1));
+  Region region{begin, end, (end - begin + parts - 1) / parts, parts, fn, context, nullptr};
+  GOMP_parallel(work, &region, static_cast<unsigned>(parts), 0);
+  if (region.failure) std::rethrow_exception(region.failure);
 }
 
 }  // namespace trine
