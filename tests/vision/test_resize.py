@@ -24,8 +24,8 @@ FILTERS = {
     InterpolationMode.HAMMING: Image.HAMMING,
 }
 SIZES = [(1, 1), (20, 30), (67, 101), (66, 300), (200, 50), (150, 210), (256, 256)]
-# Versions before 13 always resample rows first, which rounds differently.
-TOLERANCE = 0 if int(PIL.__version__.split(".")[0]) >= 13 else 1
+# Versions before 13 always resample rows first, which rounds differently (both passes, at most one level each).
+TOLERANCE = 0 if int(PIL.__version__.split(".")[0]) >= 13 else 2
 
 
 @pytest.mark.parametrize("mode", FILTERS)

@@ -352,11 +352,8 @@ bool contains(PyObject* tuple, PyObject* o) {
 
 PyObject* function_apply(PyObject* cls, PyObject* args) {
   return guarded([&]() -> PyObject* {
-    Ref context_cls(PyObject_GetAttrString(cls, "_backward_cls"));
-    if (!context_cls) {
-      PyErr_Clear();
-      context_cls = Ref::borrow(cls);
-    }
+    Ref context_cls = optional_attribute(cls, "_backward_cls");
+    if (!context_cls) context_cls = Ref::borrow(cls);
     Ref context = checked(PyObject_CallNoArgs(context_cls.get()));
     FunctionObject* f = function_of(context.get());
     set_slot(f->cls, cls);
@@ -391,10 +388,7 @@ PyObject* function_apply(PyObject* cls, PyObject* args) {
       } restore{levels};
       Ref forward = checked(PyObject_GetAttrString(cls, "forward"));
       Ref setup = checked(PyObject_GetAttrString(cls, "setup_context"));
-      Ref base_setup(PyObject_GetAttrString(reinterpret_cast<PyObject*>(function_base_type), "setup_context"));
-      Ref marker(PyObject_GetAttrString(setup.get(), "_is_default"));
-      if (!marker) PyErr_Clear();
-      if (marker || setup.get() == base_setup.get()) {
+      if (optional_attribute(setup.get(), "_is_default")) {
         Ref call_args = checked(PyTuple_New(n + 1));
         PyTuple_SET_ITEM(call_args.get(), 0, Py_NewRef(context.get()));
         for (Py_ssize_t i = 0; i < n; i++) PyTuple_SET_ITEM(call_args.get(), i + 1, Py_NewRef(PyTuple_GET_ITEM(args, i)));

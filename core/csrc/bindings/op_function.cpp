@@ -237,7 +237,7 @@ PyObject* call_torch_function(PyObject* callable, std::span<PyObject* const> ove
     Ref r = checked(PyObject_CallFunctionObjArgs(handler.get(), callable, types.get(), args, kwargs, nullptr));
     if (r.get() != Py_NotImplemented) return r.release();
   }
-  Ref name(PyObject_GetAttrString(callable, "__name__"));
+  Ref name = optional_attribute(callable, "__name__");
   PyErr_Format(PyExc_TypeError, "no implementation found for 'torch.%S' on types that implement __torch_function__: %R", name ? name.get() : callable, types.get());
   return nullptr;
 }

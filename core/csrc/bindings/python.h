@@ -40,6 +40,15 @@ inline Ref checked(PyObject* p) {
   return Ref(p);
 }
 
+// The attribute, or nothing where there is none; another failure than its absence is passed on.
+inline Ref optional_attribute(PyObject* o, const char* name) {
+  Ref value(PyObject_GetAttrString(o, name));
+  if (value) return value;
+  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) checked(nullptr);
+  PyErr_Clear();
+  return value;
+}
+
 void set_error(const Error& e);  // as a Python exception
 
 // Runs f and turns what it throws into a Python exception and `failed`.
