@@ -13,7 +13,7 @@ ALIASES = {
     "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
     "arctan2": "atan2", "arctanh": "atanh", "clip": "clamp", "divide": "div", "fix": "trunc", "greater": "gt",
     "greater_equal": "ge", "less": "lt", "less_equal": "le", "moveaxis": "movedim", "multiply": "mul", "negative": "neg",
-    "not_equal": "ne", "subtract": "sub", "swapaxes": "transpose", "swapdims": "transpose", "true_divide": "div",
+    "not_equal": "ne", "row_stack": "vstack", "subtract": "sub", "swapaxes": "transpose", "swapdims": "transpose", "trapz": "trapezoid", "true_divide": "div",
 }  # fmt: skip
 
 

@@ -1,20 +1,13 @@
 // Functions that the `grad:` formulas of the operator tables call, beside the operators themselves.
 #pragma once
+#include "autograd/formulas_index.h"
+#include "autograd/formulas_loss.h"
+#include "autograd/formulas_nn.h"
+#include "autograd/formulas_reduce.h"
+#include "autograd/formulas_special.h"
 #include "autograd/node.h"
 #include "dispatch/tensor_operators.h"
 #include "trine/ops.h"
-#if __has_include("autograd/formulas_reduce.h")
-#include "autograd/formulas_reduce.h"
-#endif
-#if __has_include("autograd/formulas_index.h")
-#include "autograd/formulas_index.h"
-#endif
-#if __has_include("autograd/formulas_loss.h")
-#include "autograd/formulas_loss.h"
-#endif
-#if __has_include("autograd/formulas_nn.h")
-#include "autograd/formulas_nn.h"
-#endif
 
 namespace trine::autograd {
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "base.h"
+#include "bessel.h"
 #include "complex.h"
 #include "exact.h"
 #include "exp_log.h"
 #include "half.h"
 #include "hyperbolic.h"
+#include "incomplete_gamma.h"
 #include "rounding.h"
 #include "special.h"
 #include "trig.h"

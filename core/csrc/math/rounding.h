@@ -72,7 +72,7 @@ TRINE_FN T relu(T x) {
 }
 template <class T>
 TRINE_FN T heaviside(T x, T at_zero) {
-  return x == T(0) ? at_zero : (x > T(0) ? T(1) : (x != x ? x : T(0)));
+  return x == T(0) ? at_zero : (x > T(0) ? T(1) : T(0));  // 0 of NaN, as in PyTorch
 }
 
 namespace detail {

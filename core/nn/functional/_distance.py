@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import trine
-from trine import Tensor
+from trine import Tensor, _ops
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
@@ -35,11 +35,4 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
 
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """Distances of all pairs of rows: `(N, D)` -> `(N (N - 1) / 2,)`, in the order (0,1), (0,2), ... (1,2), ..."""
-    if input.dim() != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
-    n = input.shape[0]
-    rows = [i for i in range(n) for _ in range(i + 1, n)]
-    columns = [j for i in range(n) for j in range(i + 1, n)]
-    if not rows:
-        return input.new_zeros(0)
-    return (input[trine.tensor(rows)] - input[trine.tensor(columns)]).norm(p, -1)
+    return _ops.pdist(input, p)
