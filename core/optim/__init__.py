@@ -7,10 +7,18 @@
 >>> optimizer.step()
 """
 
-from . import lr_scheduler
+from . import lr_scheduler, swa_utils
+from ._adaptive import Adadelta, Adagrad, Adamax, NAdam, RAdam, RMSprop
 from .adam import Adam
 from .adamw import AdamW
+from .asgd import ASGD
+from .lbfgs import LBFGS
 from .optimizer import Optimizer
+from .rprop import Rprop
 from .sgd import SGD
+from .sparse_adam import SparseAdam
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "lr_scheduler"]
+__all__ = [
+    "ASGD", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "SparseAdam",
+    "lr_scheduler", "swa_utils",
+]  # fmt: skip

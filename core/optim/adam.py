@@ -8,7 +8,7 @@ from typing import Any
 import trine
 from trine import Tensor, _ops
 
-from .optimizer import Optimizer, check_flags, refuse_unsupported, to_number
+from .optimizer import Optimizer, as_real, check_flags, refuse_unsupported, to_number
 
 __all__ = ["Adam"]
 
@@ -142,11 +142,7 @@ class Adam(Optimizer):
         beta1, beta2 = group["betas"]
         update = _ops._fused_adamw_ if group["decoupled_weight_decay"] else _ops._fused_adam_
         update(
-            params,
-            grads,
-            averages,
-            squares,
-            maxima,
+            *as_real(params, grads, averages, squares, maxima),
             steps,
             lr=to_number(group["lr"]),
             beta1=to_number(beta1),

@@ -47,6 +47,13 @@ def to_number(value: Any) -> Any:
     return value.item() if isinstance(value, Tensor) else value
 
 
+def as_real(params: list[Tensor], *others: list[Tensor]) -> tuple[list[Tensor], ...]:
+    """Lists of parameters, gradients and states, with complex tensors as views of twice as many real numbers."""
+    if not any(param.is_complex() for param in params):
+        return params, *others
+    return tuple([trine.view_as_real(t) if t.is_complex() else t for t in tensors] for tensors in (params, *others))
+
+
 def refuse_unsupported(name: str, differentiable: bool, capturable: bool = False) -> None:
     """Options that change what a step is, and that no kernel here implements."""
     if differentiable:

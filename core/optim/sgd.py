@@ -8,7 +8,7 @@ from typing import Any
 import trine
 from trine import Tensor, _ops
 
-from .optimizer import Optimizer, check_flags, refuse_unsupported, to_number
+from .optimizer import Optimizer, as_real, check_flags, refuse_unsupported, to_number
 
 __all__ = ["SGD"]
 
@@ -106,9 +106,7 @@ class SGD(Optimizer):
                         state["momentum_buffer"] = trine.empty_like(param)
                     buffers.append(state["momentum_buffer"])
             _ops._fused_sgd_(
-                params,
-                [param.grad for param in params],
-                buffers,
+                *as_real(params, [param.grad for param in params], buffers),
                 weight_decay=to_number(group["weight_decay"]),
                 momentum=momentum,
                 lr=to_number(group["lr"]),

@@ -1,10 +1,14 @@
 // Optimizer steps: all parameters in one call, cut into pieces that threads share.
 #include "cpu/optim.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include "base/parallel.h"
 #include "cpu/dense.h"
+#include "cpu/optim_rules.h"
 #include "trine/kernels.h"
 
 namespace trine::cpu {
@@ -13,6 +17,8 @@ TRINE_ISA_TABLE(sgd_float);
 TRINE_ISA_TABLE(sgd_double);
 TRINE_ISA_TABLE(adam_float);
 TRINE_ISA_TABLE(adam_double);
+TRINE_ISA_TABLE(update_float);
+TRINE_ISA_TABLE(update_double);
 
 namespace {
 
@@ -75,6 +81,13 @@ struct Batch {
     });
   }
 };
+
+struct UpdateRule {
+  std::string_view name;
+  size_t states, numbers;
+};
+
+template <class... R> constexpr std::array<UpdateRule, sizeof...(R)> describe(optim_rules::List<R...>) { return {UpdateRule{R::name, R::states, R::numbers}...}; }
 
 struct AdamOptions {
   const char* op;
@@ -163,6 +176,41 @@ void fused_adam(TensorList self, TensorList grads, TensorList exp_avgs, TensorLi
 void fused_adamw(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs, TensorList max_exp_avg_sqs, TensorList state_steps, double lr, double beta1, double beta2,
                  double weight_decay, double eps, bool amsgrad, bool maximize) {
   adam_step({"_fused_adamw_", lr, beta1, beta2, weight_decay, eps, amsgrad, maximize, true}, self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps);
+}
+
+void optimizer_update(std::string_view rule, TensorList self, TensorList grads, TensorList states, std::span<const double> numbers, bool maximize) {
+  static constexpr auto rules = describe(optim_rules::All{});
+  const char* op = "_optimizer_update_";
+  const auto found = std::find_if(rules.begin(), rules.end(), [&](const UpdateRule& r) { return r.name == rule; });
+  TRINE_CHECK(found != rules.end(), op, ": there is no rule ", rule);
+  TRINE_CHECK(numbers.size() == found->numbers, op, ": ", rule, " takes ", found->numbers, " numbers, got ", numbers.size());
+  TRINE_CHECK(grads.size() == self.size() && states.size() == self.size() * found->states, op, ": ", rule, " needs a gradient and ", found->states, " states for each of ", self.size(), " parameters, got ",
+              grads.size(), " and ", states.size());
+  const int index = static_cast<int>(found - rules.begin());
+  const size_t width = 2 + found->states;
+  Batch batch{{}, width};
+  batch.operands.reserve(self.size() * width);
+  for (size_t i = 0; i < self.size(); i++) {
+    check_param(op, self[i]);
+    const Tensor none;
+    const Tensor* list[2 + kMaxStates] = {&self[i], &grads[i], &none, &none, &none};
+    for (size_t k = 0; k < found->states; k++) list[2 + k] = &states[i * found->states + k];
+    const bool shared = shares_layout(self[i], {list[1], list[2], list[3], list[4]});
+    for (size_t k = 0; k < width; k++) batch.operands.emplace_back(op, *list[k], self[i], shared);
+  }
+  batch.run(self, [&](const Piece& piece) {
+    TRINE_DISPATCH_FLOAT(compute_type(self[piece.param].dtype()), op, {
+      UpdateStep<scalar_t> u{};
+      u.param = batch.at<scalar_t>(piece, 0);
+      u.grad = batch.at<scalar_t>(piece, 1);
+      for (size_t k = 0; k < found->states; k++) u.state[k] = batch.at<scalar_t>(piece, 2 + k);
+      for (size_t k = 0; k < numbers.size(); k++) u.number[k] = static_cast<scalar_t>(numbers[k]);
+      u.maximize = maximize;
+      run_update(index, u, piece.count);
+    });
+  });
+  for (size_t i = 0; i < batch.operands.size(); i++)
+    if (i % width != 1) batch.operands[i].write_back();
 }
 
 void foreach_mul(TensorList self, const Tensor& other) {

@@ -1,5 +1,7 @@
 // Loops of the optimizers, compiled once per instruction set. All arrays are contiguous and of one type.
 #pragma once
+#include <cstddef>
+
 #include "cpu/isa.h"
 
 namespace trine::cpu {
@@ -24,11 +26,26 @@ template <class T> struct AdamStep {
   bool maximize;
 };
 
+// A step that is one expression for each element: cpu/optim_rules.h. `rule` is its place in the list there.
+// The most states and numbers a rule may have.
+constexpr size_t kMaxStates = 3, kMaxNumbers = 8;
+template <class T> struct UpdateStep {
+  T* param;
+  const T* grad;
+  T* state[kMaxStates];
+  T number[kMaxNumbers];
+  bool maximize;
+};
+TRINE_ISA_DECLARE(void, update_float, (int rule, const UpdateStep<float>&, int64_t n));
+TRINE_ISA_DECLARE(void, update_double, (int rule, const UpdateStep<double>&, int64_t n));
+
 TRINE_ISA_DECLARE(void, sgd_float, (const SgdStep<float>&, int64_t n));
 TRINE_ISA_DECLARE(void, sgd_double, (const SgdStep<double>&, int64_t n));
 TRINE_ISA_DECLARE(void, adam_float, (const AdamStep<float>&, int64_t n));
 TRINE_ISA_DECLARE(void, adam_double, (const AdamStep<double>&, int64_t n));
 
+inline void run_update(int rule, const UpdateStep<float>& u, int64_t n) { update_float(rule, u, n); }
+inline void run_update(int rule, const UpdateStep<double>& u, int64_t n) { update_double(rule, u, n); }
 inline void run_step(const SgdStep<float>& s, int64_t n) { sgd_float(s, n); }
 inline void run_step(const SgdStep<double>& s, int64_t n) { sgd_double(s, n); }
 inline void run_step(const AdamStep<float>& s, int64_t n) { adam_float(s, n); }

@@ -3,6 +3,7 @@
 from ._base import LRScheduler, _LRScheduler
 from ._combined import ChainedScheduler, SequentialLR
 from ._cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
+from ._cyclic import CyclicLR
 from ._factor import ConstantLR, ExponentialLR, LinearLR, MultiplicativeLR, MultiStepLR, PolynomialLR, StepLR
 from ._lambda import LambdaLR
 from ._one_cycle import OneCycleLR
@@ -13,6 +14,7 @@ __all__ = [
     "ConstantLR",
     "CosineAnnealingLR",
     "CosineAnnealingWarmRestarts",
+    "CyclicLR",
     "ExponentialLR",
     "LRScheduler",
     "LambdaLR",
