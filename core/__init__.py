@@ -57,8 +57,8 @@ from ._C import (
 )
 from ._predicates import allclose, equal, is_complex, is_floating_point, is_nonzero, is_storage, is_tensor, isclose, numel, typename
 from ._promotion import can_cast, promote_types, result_type
-from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ._sequences import *
+from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .functional import *
 from .version import __version__
 

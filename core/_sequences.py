@@ -111,9 +111,7 @@ def _parabola(a: Tensor, b: Tensor, c: Tensor, h: Tensor, k: Tensor) -> Tensor:
 
 
 @overridable
-def gradient(
-    input: Tensor, *, spacing: Any = 1, dim: int | Sequence[int] | None = None, edge_order: int = 1
-) -> tuple[Tensor, ...]:
+def gradient(input: Tensor, *, spacing: Any = 1, dim: int | Sequence[int] | None = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """Estimated partial derivatives of samples along each dimension, second order inside and of `edge_order` (1 or 2) at the ends.
 
     `spacing` is a distance, one distance for each dimension, or the coordinates of the samples as one 1-dimensional tensor for each

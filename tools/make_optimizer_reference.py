@@ -1,6 +1,6 @@
 """Makes tests/data/optimizers.json: where real PyTorch's optimizers and schedules lead in 200 steps. See tools/reference for the environment.
 
-    PYTHON_WITH_TORCH tools/make_optimizer_reference.py
+PYTHON_WITH_TORCH tools/make_optimizer_reference.py
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from optimizer_cases import OPTIMIZERS, SCHEDULES, rates, trajectory  # noqa: E4
 def main() -> None:
     stored = {
         "torch": torch.__version__,
-        "trajectories": {f"{name}|{dtype}": trajectory(torch, name, dtype) for name in OPTIMIZERS for dtype in ("float64", "float32", "complex128")},
+        "trajectories": {
+            f"{name}|{dtype}": trajectory(torch, name, dtype) for name in OPTIMIZERS for dtype in ("float64", "float32", "complex128")
+        },
         "rates": {name: rates(torch, name) for name in SCHEDULES},
     }
     path = ROOT / "tests" / "data" / "optimizers.json"

@@ -206,7 +206,7 @@ class NAdam(ElementwiseOptimizer):
     >>> p.grad = trine.tensor([0.5])
     >>> trine.optim.NAdam([p], lr=0.1).step()
     >>> round(p.item(), 3)
-    0.867
+    0.894
     """
 
     _OPTIONS = {**ElementwiseOptimizer._OPTIONS, "decoupled_weight_decay": False}

@@ -14,9 +14,7 @@ from .optimizer import Optimizer, to_number
 __all__ = ["LBFGS"]
 
 
-def _cubic_minimum(
-    x1: float, f1: float, g1: float, x2: float, f2: float, g2: float, bounds: tuple[float, float] | None = None
-) -> float:
+def _cubic_minimum(x1: float, f1: float, g1: float, x2: float, f2: float, g2: float, bounds: tuple[float, float] | None = None) -> float:
     """Where the cubic through two points with these values and slopes is lowest, inside of `bounds` (default: between the points)."""
     low, high = bounds if bounds is not None else (min(x1, x2), max(x1, x2))
     d1 = g1 + g2 - 3 * (f1 - f2) / (x1 - x2)
@@ -38,7 +36,14 @@ class _Point:
 
 
 def strong_wolfe(
-    evaluate: Callable[[float], _Point], start: _Point, t: float, largest: float, tolerance: float, c1: float = 1e-4, c2: float = 0.9, limit: int = 25
+    evaluate: Callable[[float], _Point],
+    start: _Point,
+    t: float,
+    largest: float,
+    tolerance: float,
+    c1: float = 1e-4,
+    c2: float = 0.9,
+    limit: int = 25,
 ) -> tuple[_Point, int]:
     """A step that lowers the loss enough (c1) where the slope has flattened enough (c2), and the number of evaluations.
 

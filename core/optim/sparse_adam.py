@@ -28,7 +28,7 @@ class SparseAdam(Optimizer):
         maximize: bool = False,
     ) -> None:
         check_rate(lr)
-        if not 0.0 < eps:
+        if not eps > 0.0:
             raise ValueError(f"Invalid epsilon value: {eps}")
         for i in (0, 1):
             check_range(f"beta parameter at index {i}", betas[i], 0.0, 1.0)

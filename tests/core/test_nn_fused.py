@@ -88,7 +88,7 @@ def test_single_calls_where_they_can_be_told_apart(fused_calls):
 
 def test_wrong_input_is_named():
     conv, norm = block((2, 4, 1), {}, trine.float32)
-    with trine.no_grad(), pytest.raises(RuntimeError, match="convolution: .*channels"):
+    with trine.no_grad(), pytest.raises(RuntimeError, match=r"convolution: .*channels"):
         nn.Sequential(conv, norm)(trine.randn(1, 3, 3, 3))
-    with trine.no_grad(), pytest.raises(RuntimeError, match="batch_norm: .*4 elements.*5"):
+    with trine.no_grad(), pytest.raises(RuntimeError, match=r"batch_norm: .*4 elements.*5"):
         nn.Sequential(conv, nn.BatchNorm2d(5).eval())(trine.randn(1, 2, 3, 3))

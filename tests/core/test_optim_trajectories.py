@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trine
-
 from optimizer_cases import OPTIMIZERS, SCHEDULES, loss_of, rates, start, trajectory
 from trine import optim
 

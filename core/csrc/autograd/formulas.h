@@ -4,6 +4,7 @@
 #include "autograd/formulas_loss.h"
 #include "autograd/formulas_nn.h"
 #include "autograd/formulas_reduce.h"
+#include "autograd/formulas_rnn.h"
 #include "autograd/formulas_special.h"
 #include "autograd/node.h"
 #include "dispatch/tensor_operators.h"

@@ -2,6 +2,7 @@
 #pragma once
 #include "composite/helpers_loss.h"
 #include "composite/helpers_nn.h"
+#include "composite/helpers_rnn.h"
 #include "trine/ops.h"
 
 namespace trine::composite {
