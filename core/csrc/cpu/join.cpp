@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "cpu/dense.h"
+#include "cpu/stream.h"
 #include "rules/join.h"
 #include "trine/kernels.h"
 
@@ -30,12 +31,17 @@ void cat_blocks(const Tensor& out, TensorList tensors, int64_t dim) {
   for (const Tensor& t : tensors) {
     if (t.numel() == 0) continue;
     const char* from = static_cast<const char*>(t.data());
-    const int64_t block = t.sizes()[dim] * inner, pieces = (block + kPiece - 1) / kPiece;
+    const int64_t block = t.sizes()[dim] * inner;
+    const bool stream = outer * row >= kStreamBytes && block >= 4096;
+    const int64_t pieces = (block + kPiece - 1) / kPiece;
     parallel_for(0, outer * pieces, std::max<int64_t>(1, kPiece / std::min(block, kPiece)), [&](int64_t b, int64_t e) {
       for (int64_t unit = b; unit < e; unit++) {
         int64_t o = unit / pieces, first = unit % pieces * kPiece, n = std::min(kPiece, block - first);
-        std::memcpy(to + o * row + at + first, from + o * block + first, static_cast<size_t>(n));
+        char* target = to + o * row + at + first;
+        if (stream) stream_copy(target, from + o * block + first, static_cast<size_t>(n));
+        else std::memcpy(target, from + o * block + first, static_cast<size_t>(n));
       }
+      if (stream) stream_fence();
     });
     at += block;
   }

@@ -7,6 +7,7 @@
 #include "cpu/convert.h"
 #include "cpu/isa.h"
 #include "cpu/pointwise.h"
+#include "cpu/stream.h"
 #include "trine/ops.h"
 
 namespace trine::cpu {
@@ -51,6 +52,14 @@ const char* fetch(const Operand& op, const char* p, int64_t stride, int64_t n, c
   return converted;
 }
 
+// Whether a result is better written past the caches: it is large, and none of its lines is there already because an input shares it.
+bool streams(const Plan& plan, int64_t total) {
+  const Operand& out = plan.operands[0];
+  bool shared = false;
+  for (int k = 1; k < plan.count; k++) shared |= plan.operands[k].data == out.data;
+  return !shared && out.strides[0] == out.size && total * out.size >= kStreamBytes;
+}
+
 void call_loop(const Plan& plan, char* out, const char* const* in, int64_t n) {
   if (plan.loop)
     plan.loop(out, in, plan.scalars, n);
@@ -59,7 +68,7 @@ void call_loop(const Plan& plan, char* out, const char* const* in, int64_t n) {
 }
 
 // Runs of the inner dimension, each cut into chunks.
-void run_long_rows(const Plan& plan, int64_t begin, int64_t end, Buffers& buf) {
+void run_long_rows(const Plan& plan, int64_t begin, int64_t end, bool stream, Buffers& buf) {
   const Operand& out = plan.operands[0];
   int64_t inner = plan.shape[0];
   int64_t per_row = (inner + kChunk - 1) / kChunk;
@@ -78,19 +87,21 @@ void run_long_rows(const Plan& plan, int64_t begin, int64_t end, Buffers& buf) {
     for (int k = 1; k < plan.count; k++)
       in[k - 1] = plan.operands[k].constant ? buf.loop[k] : fetch(plan.operands[k], p[k], plan.operands[k].strides[0], n, buf.raw[k], buf.loop[k]);
     bool direct = out.strides[0] == out.size;
-    if (direct && !out.convert) {
+    if (direct && !out.convert && !stream) {
       call_loop(plan, p[0], in, n);
       continue;
     }
     call_loop(plan, buf.loop[0], in, n);
     char* result = buf.loop[0];
     if (out.convert) {
-      char* to = direct ? p[0] : buf.raw[0];
+      char* to = direct && !stream ? p[0] : buf.raw[0];
       out.convert(to, result, n);
       result = to;
     }
-    if (!direct) scatter(p[0], out.strides[0], result, n, out.size);
+    if (stream) stream_copy(p[0], result, static_cast<size_t>(n * out.size));
+    else if (!direct) scatter(p[0], out.strides[0], result, n, out.size);
   }
+  if (stream) stream_fence();
 }
 
 // Short inner dimensions: many rows are gathered into one chunk.
@@ -155,12 +166,13 @@ void execute(const Plan& plan) {
       if (plan.operands[k].constant) gather(buf.loop[k], plan.operands[k].value, 0, std::min(n, kChunk), itemsize(plan.operands[k].loop_dtype));
   };
   int64_t inner = plan.shape[0], total = product(plan.shape);
+  const bool stream = streams(plan, total);
   if (inner >= 128 || plan.shape.size() == 1) {
     int64_t per_row = (inner + kChunk - 1) / kChunk, units = total / inner * per_row;
     parallel_for(0, units, std::max<int64_t>(1, kGrain / std::min(inner, kChunk)), [&](int64_t b, int64_t e) {
       Buffers buf;
       fill_constants(buf, inner);
-      run_long_rows(plan, b, e, buf);
+      run_long_rows(plan, b, e, stream, buf);
     });
   } else {
     parallel_for(0, total, kGrain, [&](int64_t b, int64_t e) {
@@ -213,17 +225,30 @@ bool run_dense(const Tensor& out, DType out_loop, const Tensor* const* in, const
     if (t.numel() != 1 || !loop) return false;
     constants = true;
   }
+  bool stream = total * out.itemsize() >= kStreamBytes;
+  for (int k = 0; k < inputs; k++) stream = stream && in[k]->data() != out.data();
+  // At most kChunk elements where the result is streamed.
   auto call = [&](char* o, const char* const* p, int64_t n) {
-    if (loop)
+    if (stream) {
+      const size_t bytes = static_cast<size_t>(n) * out.itemsize();
+      if (!loop) return stream_copy(o, p[0], bytes);
+      alignas(64) char chunk[kChunk * 16];
+      loop(chunk, p, scalars, n);
+      stream_copy(o, chunk, bytes);
+    } else if (loop)
       loop(o, p, scalars, n);
     else if (o != p[0])
       std::memcpy(o, p[0], static_cast<size_t>(n) * out.itemsize());
   };
   if (!constants) {
     auto body = [&](int64_t b, int64_t e) {
-      const char* p[kOperands];
-      for (int k = 0; k < inputs; k++) p[k] = static_cast<const char*>(in[k]->data()) + b * in[k]->itemsize();
-      call(static_cast<char*>(out.data()) + b * out.itemsize(), p, e - b);
+      const int64_t step = stream ? kChunk : e - b;
+      for (int64_t at = b; at < e; at += step) {
+        const char* p[kOperands];
+        for (int k = 0; k < inputs; k++) p[k] = static_cast<const char*>(in[k]->data()) + at * in[k]->itemsize();
+        call(static_cast<char*>(out.data()) + at * out.itemsize(), p, std::min(step, e - at));
+      }
+      if (stream) stream_fence();
     };
     if (total <= kGrain)
       body(0, total);
@@ -254,6 +279,7 @@ bool run_dense(const Tensor& out, DType out_loop, const Tensor* const* in, const
       for (int k = 0; k < inputs; k++) p[k] = base[k] ? base[k] : static_cast<const char*>(in[k]->data()) + at * in[k]->itemsize();
       call(static_cast<char*>(out.data()) + at * out.itemsize(), p, std::min(kChunk, end - at));
     }
+    if (stream) stream_fence();
   });
   return true;
 }

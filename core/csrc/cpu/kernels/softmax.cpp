@@ -6,12 +6,15 @@
 
 #include "base/parallel.h"
 #include "cpu/kernels/vec.h"
+#include "cpu/scratch.h"
+#include "cpu/stream.h"
 #include "math/math.h"
 
 namespace trine::cpu {
 namespace {
 
 constexpr int64_t kGrain = 16384;
+constexpr int64_t kStreamedRow = 64 * 1024;  // bytes of a row that stays in the cache until it is finished
 constexpr int64_t kStrip = 128;  // inner positions that are handled together when the dimension is not the last one
 
 template <class T> double sum(const T* x, int64_t n) {
@@ -83,6 +86,18 @@ template <class Row, class Strip> void for_slices(const SoftmaxShape& s, const R
 }
 
 template <class T> void softmax(const SoftmaxShape& s, const T* x, T* y) {
+  const int64_t bytes = s.length * static_cast<int64_t>(sizeof(T));
+  if (s.inner == 1 && s.outer * bytes >= kStreamBytes && bytes <= kStreamedRow && x != y) {
+    parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / s.length), [&](int64_t begin, int64_t end) {
+      Scratch<T> finished(s.length);
+      for (int64_t r = begin; r < end; ++r) {
+        softmax_row(s.logarithm, x + r * s.length, finished.data(), s.length);
+        stream_copy(y + r * s.length, finished.data(), static_cast<size_t>(bytes));
+      }
+      stream_fence();
+    });
+    return;
+  }
   for_slices(s, [&](int64_t at) { softmax_row(s.logarithm, x + at, y + at, s.length); }, [&](int64_t at, int64_t width) { softmax_strip(s, x + at, y + at, width); });
 }
 
