@@ -11,7 +11,7 @@ if(SKBUILD_STATE STREQUAL "editable")
   return()
 endif()
 
-set(python_files FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed")
+set(python_files FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed" PATTERN "*.xz")
 set(not_in_package REGEX "/core/(csrc|ops|codegen)$" EXCLUDE REGEX "/(csrc|examples|__pycache__)$" EXCLUDE)
 # The trailing slash copies what is in the folder, under the package's name.
 install(DIRECTORY core/ DESTINATION trine COMPONENT wheel ${python_files} ${not_in_package})

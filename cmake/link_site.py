@@ -37,7 +37,7 @@ def main(source: Path, site: Path) -> None:
         wanted = set()
         for entry in sorted((source / folder).iterdir()):
             is_package = entry.is_dir() and entry.name not in NOT_IN_PACKAGE[folder] and not entry.name.startswith(".")
-            if is_package or entry.suffix in {".py", ".pyi"} or entry.name == "py.typed":
+            if is_package or entry.suffix in {".py", ".pyi", ".xz"} or entry.name == "py.typed":
                 link(entry, destination / entry.name)
                 wanted.add(entry.name)
         for name in destination.iterdir():

@@ -14,7 +14,7 @@ import importlib
 import math as _math
 from typing import TYPE_CHECKING, Any
 
-from . import _C, _aliases, _ops, _tensor, autograd, functional, overrides
+from . import _C, _aliases, _later_types, _ops, _tensor, _tensor_legacy, autograd, functional, overrides
 from ._C import (
     Generator,
     Size,
@@ -58,6 +58,8 @@ from ._C import (
 from ._predicates import allclose, equal, is_complex, is_floating_point, is_nonzero, is_storage, is_tensor, isclose, numel, typename
 from ._promotion import can_cast, promote_types, result_type
 from ._sequences import *
+from ._spectral import *
+from ._windows import *
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .functional import *
 from .version import __version__
@@ -73,6 +75,8 @@ if TYPE_CHECKING:
 globals().update((name, op) for name, op in _C.ops.items() if op.module == "" and name[0] != "_" and name not in globals())
 globals().update((name, op) for name, op in _aliases.functions().items() if name not in globals())
 
+globals().update((name, value) for name, value in _later_types.NAMES.items() if name not in globals())
+
 double, float, half = float64, float32, float16
 long, int, short = int64, int32, int16
 cfloat, cdouble = complex64, complex128
@@ -81,7 +85,7 @@ e, inf, nan, pi = _math.e, _math.inf, _math.nan, _math.pi
 newaxis = None
 
 _MODULES = frozenset({
-    "as_torch", "backends", "cuda", "distributions", "fft", "hub", "linalg", "nn", "optim", "random", "serialization", "special", "testing",
+    "as_torch", "backends", "cuda", "distributions", "fft", "hub", "linalg", "nn", "optim", "quasirandom", "random", "serialization", "special", "storage", "testing",
     "types", "utils", "vision",
 })  # fmt: skip
 # Names that load their module when they are first used, so that `import trine` stays short.
@@ -90,10 +94,15 @@ _HOMES = {
     for module, names in {
         "_dlpack": ("from_dlpack", "to_dlpack"),
         "_settings": (
-            "are_deterministic_algorithms_enabled", "get_default_device", "get_float32_matmul_precision", "get_num_interop_threads",
-            "is_deterministic_algorithms_warn_only_enabled", "set_float32_matmul_precision", "set_num_interop_threads",
+            "are_deterministic_algorithms_enabled", "compile", "compiled_with_cxx11_abi", "get_default_device",
+            "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads",
+            "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled", "set_default_tensor_type",
+            "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_num_interop_threads", "set_warn_always",
             "use_deterministic_algorithms",
         ),
+        "_later_types": ("qscheme",),
+        "_utilities": ("Stream", "_assert", "from_file", "get_device", "is_inference", "is_same_size", "is_signed", "set_flush_denormal"),
+        "storage": ("TypedStorage",),
         "_tensor_str": ("get_printoptions", "printoptions", "set_printoptions"),
         "_type_info": ("finfo", "iinfo"),
         "random": ("default_generator", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"),
@@ -113,6 +122,13 @@ def __getattr__(name: str) -> Any:
             raise AttributeError(f"this build of Trine has no module trine.{name}") from None
     if name in _HOMES:
         value = getattr(importlib.import_module(f"trine.{_HOMES[name]}"), name)
+    elif name.endswith("Storage"):
+        from .storage import TYPES as STORAGES
+
+        if name != "Storage" and name not in STORAGES:
+            raise AttributeError(f"module 'trine' has no attribute {name!r}")
+        # torch.Storage is the class of the default dtype's storages
+        value = STORAGES["FloatStorage" if name == "Storage" else name]
     elif name.endswith("Tensor"):
         from ._typed_tensors import TYPES
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from trine import _C
 
 __all__ = [
-    "are_deterministic_algorithms_enabled", "get_default_device", "get_float32_matmul_precision", "get_num_interop_threads",
-    "is_deterministic_algorithms_warn_only_enabled", "set_float32_matmul_precision", "set_num_interop_threads",
-    "use_deterministic_algorithms",
+    "are_deterministic_algorithms_enabled", "compile", "compiled_with_cxx11_abi", "get_default_device", "get_deterministic_debug_mode",
+    "get_float32_matmul_precision", "get_num_interop_threads", "is_deterministic_algorithms_warn_only_enabled",
+    "is_warn_always_enabled", "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
+    "set_num_interop_threads", "set_warn_always", "use_deterministic_algorithms",
 ]  # fmt: skip
 
 _deterministic = False
 _warn_only = False
 _matmul_precision = "highest"
 _interop_threads = 1
+_warn_always = False
+_DEBUG_MODES = {"default": 0, "warn": 1, "error": 2}
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
@@ -71,3 +77,92 @@ def get_num_interop_threads() -> int:
 def get_default_device() -> _C.device:
     """The device that new tensors are put on: the CPU."""
     return _C.device("cpu")
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """:func:`use_deterministic_algorithms` by one number or word: 0 "default", 1 "warn" or 2 "error". RuntimeError for others.
+
+    >>> import trine
+    >>> trine.set_deterministic_debug_mode("warn")
+    >>> trine.get_deterministic_debug_mode()
+    1
+    >>> trine.set_deterministic_debug_mode(0)
+    """
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"set_deterministic_debug_mode: debug_mode must be str or int, but got {type(debug_mode)}")
+    mode = _DEBUG_MODES.get(debug_mode) if isinstance(debug_mode, str) else debug_mode
+    if mode not in (0, 1, 2):
+        expected = "one of `default`, `warn`, `error`" if isinstance(debug_mode, str) else "0, 1, or 2"
+        raise RuntimeError(f"set_deterministic_debug_mode: invalid value of debug_mode, expected {expected}, but got {debug_mode}")
+    use_deterministic_algorithms(mode > 0, warn_only=mode == 1)
+
+
+def get_deterministic_debug_mode() -> int:
+    """0 when nothing was asked for, 1 for warnings, 2 for errors."""
+    return 0 if not _deterministic else 1 if _warn_only else 2
+
+
+def set_warn_always(b: bool, /) -> None:
+    """Whether PyTorch's once-only warnings come every time. Trine's go through Python's ``warnings`` and its filters in any case."""
+    global _warn_always
+    if not isinstance(b, bool):
+        raise TypeError(f"set_warn_always: expects a bool, but got {type(b).__name__}")
+    _warn_always = b
+
+
+def is_warn_always_enabled() -> bool:
+    """What :func:`set_warn_always` was told last; False at first."""
+    return _warn_always
+
+
+def compiled_with_cxx11_abi() -> bool:
+    """Whether the library uses the C++11 layout of std::string: always."""
+    return True
+
+
+def set_default_tensor_type(t: Any, /) -> None:
+    """Makes the dtype of a typed tensor class, such as ``trine.DoubleTensor`` or its name, the default dtype.
+
+    TypeError for names of other things and for dtypes that are not floating point.
+
+    >>> import trine
+    >>> trine.set_default_tensor_type(trine.DoubleTensor)
+    >>> trine.tensor(1.0).dtype
+    torch.float64
+    >>> trine.set_default_tensor_type("torch.FloatTensor")
+    """
+    from ._typed_tensors import TYPES, dtype_of_type
+
+    if not isinstance(t, str) and t not in TYPES.values():
+        raise TypeError(f"set_default_tensor_type: invalid type object: {t!r}")
+    try:
+        dtype = dtype_of_type(t)
+    except ValueError:
+        raise TypeError(f"set_default_tensor_type: invalid type: {t!r}") from None
+    if not dtype.is_floating_point:
+        raise TypeError("set_default_tensor_type: only floating-point types are supported as the default type")
+    _C.set_default_dtype(dtype)
+
+
+def compile(
+    model: Callable | None = None, *, fullgraph: bool = False, dynamic: bool | None = None, backend: str | Callable | None = None,
+    mode: str | None = None, options: dict[str, Any] | None = None, disable: bool = False,
+) -> Callable:  # fmt: skip
+    """Gives a function or module back as it is: programs that ask for compilation run operator by operator, with the same values.
+
+    Without ``model`` it is a decorator. RuntimeError when both ``mode`` and ``options`` are given.
+
+    >>> import trine
+    >>> @trine.compile(mode="reduce-overhead")
+    ... def double(x):
+    ...     return x + x
+    >>> double(trine.ones(2))
+    tensor([2., 2.])
+    """
+    if mode is not None and options is not None:
+        raise RuntimeError("compile: either mode or options can be specified, but both can't be specified at the same time.")
+    if model is None:
+        return lambda function: function
+    if not callable(model):
+        raise TypeError(f"compile: expected a function or a module, got {type(model).__name__}")
+    return model

@@ -440,9 +440,11 @@ def is_pinned(self: Tensor, device: Any = None) -> bool:
 
 
 @_overridable_method
-def storage(self: Tensor) -> _C.UntypedStorage:
-    """The tensor's storage, as bytes; the same as ``untyped_storage()``."""
-    return self.untyped_storage()
+def storage(self: Tensor) -> Any:
+    """The tensor's storage as elements of its dtype, a :class:`trine.TypedStorage`; ``untyped_storage()`` gives bytes."""
+    from .storage import TypedStorage
+
+    return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype)
 
 
 # ---- element by element, in Python ----------------------------------------------------------------------------------

@@ -8,14 +8,15 @@ gives results the subclass.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from trine import _C
 
 __all__ = [
-    "get_default_nowrap_functions", "get_overridable_functions", "handle_torch_function", "has_torch_function", "is_tensor_like",
-    "is_tensor_method_or_property", "resolve_name", "wrap_torch_function",
+    "get_default_nowrap_functions", "get_ignored_functions", "get_overridable_functions", "get_testing_overrides",
+    "handle_torch_function", "has_torch_function", "is_tensor_like", "is_tensor_method_or_property", "resolve_name", "wrap_torch_function",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -134,6 +135,54 @@ def get_overridable_functions() -> dict[Any, list[Callable]]:
     for owner in owners:
         values = (v for n, v in vars(owner).items() if not n.startswith("_"))
         found[owner] = [v for v in values if isinstance(v, operators) or hasattr(v, "__wrapped__")]
+    return found
+
+
+_IGNORED = (
+    "arange", "as_tensor", "asarray", "can_cast", "empty", "empty_strided", "eye", "from_file", "from_numpy", "frombuffer", "full",
+    "get_default_dtype", "get_num_threads", "get_rng_state", "initial_seed", "is_grad_enabled", "is_storage", "is_tensor", "linspace",
+    "load", "logspace", "manual_seed", "ones", "promote_types", "rand", "randint", "randn", "randperm", "range", "save", "seed",
+    "set_default_dtype", "set_default_tensor_type", "set_num_threads", "set_rng_state", "tensor", "tril_indices", "triu_indices",
+    "typename", "zeros",
+)  # fmt: skip
+
+
+@functools.cache
+def get_ignored_functions() -> set[Callable]:
+    """Functions that make tensors or set things, and so have no argument that could answer for them.
+
+    >>> import trine
+    >>> trine.zeros in trine.overrides.get_ignored_functions()
+    True
+    """
+    import trine
+
+    return {function for function in (getattr(trine, name, None) for name in _IGNORED) if callable(function)}
+
+
+@functools.cache
+def get_testing_overrides() -> dict[Callable, Callable]:
+    """For each overridable function one that takes the same arguments and returns -1: a class can answer with these in tests.
+
+    >>> import trine
+    >>> trine.overrides.get_testing_overrides()[trine.add](trine.ones(1), 2)
+    -1
+    """
+    found = {}
+    for functions in get_overridable_functions().values():
+        for function in functions:
+            if function in get_ignored_functions():
+                continue
+
+            def dummy(*args: Any, **kwargs: Any) -> int:
+                return -1
+
+            dummy.__name__ = function.__name__
+            try:
+                dummy.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+            except (TypeError, ValueError):
+                pass  # native methods of several forms have no one signature
+            found[function] = dummy
     return found
 
 

@@ -7,6 +7,7 @@ dtype make typed storages and recognise them in ``isinstance``.
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -35,8 +36,8 @@ _CONVERSIONS = {
 
 
 def _map_file(filename: str, shared: bool, nbytes: int) -> UntypedStorage:
-    """A storage over a file's memory; a shared one makes the file long enough and writes changes back to it."""
-    with open(filename, "r+b" if shared else "rb") as file:
+    """A storage over a file's memory; a shared one makes the file, long enough, and writes changes back to it."""
+    with os.fdopen(os.open(filename, os.O_RDWR | os.O_CREAT, 0o666), "r+b") if shared else open(filename, "rb") as file:
         if shared:
             file.seek(0, 2)
             if file.tell() < nbytes:

@@ -10,10 +10,13 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 __all__ = [
-    "current_device", "device_count", "empty_cache", "get_arch_list", "is_available", "is_bf16_supported", "is_initialized",
+    "current_device", "default_generators", "device_count", "empty_cache", "get_arch_list", "is_available", "is_bf16_supported", "is_initialized",
     "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved",
     "synchronize",
 ]  # fmt: skip
+
+# One generator a device.
+default_generators: tuple = ()
 
 # What else programs call: each of these refuses by name.
 _NEED_A_DEVICE = frozenset({

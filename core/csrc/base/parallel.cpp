@@ -5,6 +5,12 @@
 #include <atomic>
 #include <mutex>
 
+#include "base/denormal.h"
+
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
 // libgomp's own interface, to which g++ translates `#pragma omp parallel`. Called by name, so that every compiler works with the one
 // pool that oneDNN has too, instead of bringing a second one.
 extern "C" {
@@ -27,9 +33,21 @@ struct Region {
   std::atomic_flag failed = ATOMIC_FLAG_INIT;
 };
 
+std::atomic<bool> flush_denormal{false};
+
+// The switch is a register of each thread, and a thread may have started after the last call that set it.
+void apply_flush_denormal() {
+#if defined(__SSE__)
+  constexpr unsigned kBoth = 0x8040;  // flush results to zero, take operands as zero
+  const unsigned now = _mm_getcsr(), wanted = flush_denormal.load(std::memory_order_relaxed) ? now | kBoth : now & ~kBoth;
+  if (now != wanted) _mm_setcsr(wanted);
+#endif
+}
+
 // What each thread does: every so-manieth part, with the first exception kept for the caller.
 void work(void* data) {
   Region& r = *static_cast<Region*>(data);
+  apply_flush_denormal();
   for (int64_t part = omp_get_thread_num(); part < r.parts; part += omp_get_num_threads()) {
     const int64_t b = r.begin + part * r.step, e = std::min(r.end, b + r.step);
     try {
@@ -70,6 +88,16 @@ void set_num_threads(int n) {
 }
 
 bool in_parallel_region() { return omp_in_parallel(); }
+
+bool set_flush_denormal(bool flush) {
+#if defined(__SSE__)
+  flush_denormal.store(flush, std::memory_order_relaxed);
+  apply_flush_denormal();
+  return true;
+#else
+  return !flush;
+#endif
+}
 
 void detail::parallel_ranges(int64_t begin, int64_t end, int64_t grain, RangeFn fn, void* context) {
   const int64_t parts = std::min<int64_t>(num_threads(), (end - begin + grain - 1) / std::max<int64_t>(grain, 1));

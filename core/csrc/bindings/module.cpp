@@ -3,6 +3,7 @@
 #include "base/allocator.h"
 #include "base/isa.h"
 #include "base/build.h"
+#include "base/denormal.h"
 #include "base/parallel.h"
 #include "bindings/arguments.h"
 #include "bindings/factories.h"
@@ -35,6 +36,7 @@ PyObject* set_threads(PyObject*, PyObject* n) {
     return none();
   });
 }
+PyObject* flush_denormal(PyObject*, PyObject* mode) { return boolean(set_flush_denormal(mode == Py_True)); }
 PyObject* stats(PyObject*, PyObject*) {
   MemoryStats s = memory_stats();
   return Py_BuildValue("{s:L,s:L,s:L,s:L}", "allocated_bytes", static_cast<long long>(s.allocated_bytes), "peak_bytes", static_cast<long long>(s.peak_bytes), "cached_bytes",
@@ -130,6 +132,7 @@ PyMethodDef functions[] = {
     {"get_default_dtype", get_default, METH_NOARGS, nullptr},
     {"set_default_dtype", set_default, METH_O, nullptr},
     {"get_num_threads", get_threads, METH_NOARGS, nullptr},
+    {"_set_flush_denormal", flush_denormal, METH_O, nullptr},
     {"set_num_threads", set_threads, METH_O, nullptr},
     {"memory_stats", stats, METH_NOARGS, "memory_stats()\n\nBytes in use, their peak, bytes kept for reuse, and the number of allocations."},
     {"reset_peak_memory_stats", reset_peak, METH_NOARGS, nullptr},
