@@ -1,5 +1,6 @@
 // Functions of single numbers that choose between others.
 #include <cmath>
+#include <cstdlib>
 
 #include "dispatch/tensor_operators.h"
 #include "tensor/promotion.h"
@@ -57,6 +58,17 @@ Tensor mvlgamma(const Tensor& self, int64_t p) {
 Tensor ldexp(const Tensor& self, const Tensor& other) {
   Tensor product = mul(self, pow(Scalar(2.0), other));
   return is_floating(self.dtype()) && !is_floating(other.dtype()) ? to(product, self.dtype()) : product;
+}
+
+Tensor round_decimals(const Tensor& self, int64_t decimals) {
+  if (decimals == 0 || is_integral(self.dtype(), true)) {
+    TRINE_CHECK(decimals >= 0 || !is_integral(self.dtype(), true), "round: negative decimals are not implemented for integers");
+    return trine::round(self);
+  }
+  // Powers of ten are soon out of the range of 16 bits.
+  if (compute_type(self.dtype()) != self.dtype()) return to(trine::round(to(self, compute_type(self.dtype())), decimals), self.dtype());
+  const Scalar power(std::pow(10.0, static_cast<double>(std::abs(decimals))));
+  return decimals > 0 ? trine::round(self * power) / power : trine::round(self / power) * power;
 }
 
 }  // namespace trine::composite
