@@ -6,6 +6,7 @@ written here, with the standard's parameter names (``axis``, ``keepdims``, ``cor
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,7 +56,7 @@ def astype(x: Tensor, dtype: _C.dtype, /, *, copy: Any = True, device: Any = Non
 def isdtype(dtype: _C.dtype, kind: Any) -> Any:
     """Whether ``dtype`` is, or is of a kind such as "real floating" or of a tuple of them."""
     if isinstance(kind, tuple):
-        return any(isdtype(dtype, k) for k in kind)
+        return builtins.any(isdtype(dtype, k) for k in kind)
     if isinstance(kind, str):
         if kind not in _KINDS:
             raise ValueError(f"isdtype: unknown kind of dtypes: {kind!r}")

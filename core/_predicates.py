@@ -48,7 +48,9 @@ def is_nonzero(input: Tensor) -> bool:
 
 
 def numel(input: Tensor) -> int:
-    """Number of elements."""
+    """Number of elements. TypeError for what is not a tensor."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"numel(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     return input.numel()
 
 
