@@ -265,6 +265,8 @@ def __iter__(self: Tensor) -> Iterator[Tensor]:
 
 @_method
 def __complex__(self: Tensor) -> complex:
+    if self.numel() != 1:
+        raise ValueError(f"only one element tensors can be converted to Python scalars, got shape {list(self.shape)}")
     return complex(self.item())
 
 

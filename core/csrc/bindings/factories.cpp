@@ -337,6 +337,7 @@ Tensor tensor_from_python(PyObject* data, DType dtype) {
     Ref array = checked(PyObject_CallMethod(data, "__array__", nullptr));
     return tensor_from_python(array.get(), dtype);
   }
+  TRINE_CHECK_TYPE(!PyUnicode_Check(data), "new(): invalid data type 'str'");
   TRINE_CHECK(is_number(data) || is_sequence(data) || PyIndex_Check(data), "Could not infer dtype of ", Py_TYPE(data)->tp_name);
   Dims shape;
   infer_shape(data, shape);

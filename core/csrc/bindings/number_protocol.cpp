@@ -115,11 +115,16 @@ PyObject* nb_negative(PyObject* a) {
   });
 }
 PyObject* nb_absolute(PyObject* a) { return unary(a, "abs", [](const Tensor& x) { return abs(x); }); }
-PyObject* nb_invert(PyObject* a) { return unary(a, "bitwise_not", [](const Tensor& x) { return bitwise_not(x); }); }
+PyObject* nb_invert(PyObject* a) {
+  return unary(a, "bitwise_not", [](const Tensor& x) {
+    TRINE_CHECK_TYPE(!is_floating(x.dtype()) && !is_complex(x.dtype()), "bitwise_not: the `~` operator needs an integer or bool tensor, got ", x.dtype());
+    return bitwise_not(x);
+  });
+}
 PyObject* nb_positive(PyObject* a) { return Py_NewRef(a); }
 
 Scalar single(const Tensor& t) {
-  TRINE_CHECK(t.numel() == 1, "only one element tensors can be converted to Python scalars, got shape ", t.sizes());
+  TRINE_CHECK_VALUE(t.numel() == 1, "only one element tensors can be converted to Python scalars, got shape ", t.sizes());
   return item(t);
 }
 
