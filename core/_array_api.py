@@ -21,7 +21,7 @@ Axis = int | Sequence[int] | None
 e, inf, nan, pi, newaxis = trine.e, trine.inf, trine.nan, trine.pi, None
 uint8, int8, int16, int32, int64 = trine.uint8, trine.int8, trine.int16, trine.int32, trine.int64
 float32, float64, complex64, complex128 = trine.float32, trine.float64, trine.complex64, trine.complex128
-bool = trine.bool  # noqa: A001 (the standard's name)
+bool = trine.bool
 
 _SAME = (
     "abs", "acos", "acosh", "add", "arange", "asarray", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_or",
@@ -143,7 +143,7 @@ def _axes(x: Tensor, axis: Axis) -> tuple[int, ...]:
     return tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
 
 
-def sum(x: Tensor, /, *, axis: Axis = None, dtype: Any = None, keepdims: Any = False) -> Tensor:  # noqa: A001
+def sum(x: Tensor, /, *, axis: Axis = None, dtype: Any = None, keepdims: Any = False) -> Tensor:
     """The sum over ``axis``, over everything without one; over none for an empty tuple."""
     if axis == ():
         return x.to(dtype or (int64 if isdtype(x.dtype, ("integral", "bool")) else x.dtype))
@@ -176,8 +176,8 @@ def _reduce(name: str) -> Any:
     return reduce
 
 
-any, all, mean = _reduce("any"), _reduce("all"), _reduce("mean")  # noqa: A001
-max, min = _reduce("amax"), _reduce("amin")  # noqa: A001
+any, all, mean = _reduce("any"), _reduce("all"), _reduce("mean")
+max, min = _reduce("amax"), _reduce("amin")
 
 
 def var(x: Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: Any = False) -> Tensor:
@@ -348,7 +348,7 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     return trine.take_along_dim(x, indices, dim=axis)
 
 
-def clip(x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
+def clip(x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
     """Elements within bounds."""
     return x.clone() if min is None and max is None else trine.clamp(x, min, max).to(x.dtype)
 
@@ -365,7 +365,7 @@ def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     return trine.sum((trine.conj(x1) if x1.dtype.is_complex else x1) * x2, axis)
 
 
-class linalg:  # noqa: N801 (a namespace of the standard)
+class linalg:
     """The standard's ``linalg`` extension."""
 
     matmul, vecdot, matrix_transpose = staticmethod(matmul), staticmethod(vecdot), staticmethod(matrix_transpose)

@@ -141,7 +141,9 @@ for _name in ("indices", "values"):
 
 
 def _cuda_array_interface(self: Tensor) -> Any:
-    raise AttributeError(f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()}. Use tensor.cuda() to copy it to a device.")
+    raise AttributeError(
+        f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()}. Use tensor.cuda() to copy it to a device."
+    )
 
 
 Tensor.__cuda_array_interface__ = property(_cuda_array_interface, doc="AttributeError: the tensor is in no CUDA device's memory.")

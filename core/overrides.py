@@ -8,7 +8,6 @@ gives results the subclass.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -168,6 +167,8 @@ def get_testing_overrides() -> dict[Callable, Callable]:
     >>> trine.overrides.get_testing_overrides()[trine.add](trine.ones(1), 2)
     -1
     """
+    import inspect
+
     found = {}
     for functions in get_overridable_functions().values():
         for function in functions:

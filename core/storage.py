@@ -380,7 +380,7 @@ def _install_untyped_methods() -> None:
 
     def __repr__(self: UntypedStorage) -> str:
         head = f"[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]"
-        return "\n".join([*(f" {v}" for v in self.tolist()), head])
+        return "\n".join([*(f" {v}" for v in memoryview(self)), head])
 
     def share_memory_(self: UntypedStorage) -> UntypedStorage:
         """The bytes in memory that forked processes share: a new storage unless it is shared already."""

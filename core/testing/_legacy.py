@@ -27,9 +27,7 @@ def assert_allclose(
     if rtol is None and atol is None:
         pairs = [_TOLERANCES.get(t.dtype, (0.0, 0.0)) for t in (a, b)]
         rtol, atol = max(p[0] for p in pairs), max(p[1] for p in pairs)
-    assert_close(
-        a, b, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=True, check_dtype=False, check_stride=False, msg=msg or None
-    )
+    assert_close(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=True, check_dtype=False, check_stride=False, msg=msg or None)
 
 
 def floating_types() -> tuple[trine.dtype, ...]:

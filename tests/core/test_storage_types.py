@@ -7,7 +7,6 @@ import pickle
 import struct
 
 import pytest
-
 import trine
 
 NAMES = {

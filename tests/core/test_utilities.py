@@ -6,9 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.stats import qmc
-
 import trine
+from scipy.stats import qmc
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3, 40, 1111])

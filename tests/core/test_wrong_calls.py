@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 import trine
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
