@@ -7,8 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import trine
-from trine import _C
+from trine import _C, _ops
 
 from .overrides import overridable
 
@@ -37,9 +36,9 @@ def logspace(
     """
     if steps < 0:
         raise RuntimeError(f"logspace: number of steps must be non-negative, got {steps}")
-    exponents = trine.linspace(start, end, steps, dtype=trine.float64, device=device)
-    wanted = dtype or (out.dtype if out is not None else trine.get_default_dtype())
-    result = trine.pow(base, exponents).to(wanted)
+    exponents = _ops.linspace(start, end, steps, dtype=_C.float64, device=device)
+    wanted = dtype or (out.dtype if out is not None else _C.get_default_dtype())
+    result = _ops.pow(base, exponents).to(wanted)
     if out is not None:
         return out.resize_(result.shape).copy_(result)
     return result.requires_grad_() if requires_grad else result
@@ -65,8 +64,8 @@ def range(
     if (end - start) * step < 0:
         raise RuntimeError(f"range: upper bound and lower bound inconsistent with step sign: {start}, {end}, {step}")
     count = int((end - start) / step) + 1
-    wanted = dtype or (out.dtype if out is not None else trine.get_default_dtype())
-    result = (trine.arange(count, dtype=trine.float64) * step + start).to(wanted)
+    wanted = dtype or (out.dtype if out is not None else _C.get_default_dtype())
+    result = (_ops.arange(count, dtype=_C.float64) * step + start).to(wanted)
     if out is not None:
         return out.resize_(result.shape).copy_(result)
     requires_grad = options.pop("requires_grad", False)
@@ -78,12 +77,12 @@ def _slopes(t: Tensor, spacing: Any, dim: int, edge_order: int) -> Tensor:
     if n < edge_order + 1:
         raise RuntimeError(f"gradient: expected each dimension size to be at least {edge_order + 1} (edge_order + 1), got {n}")
     if not isinstance(spacing, Tensor):
-        spacing = trine.full((n - 1,), float(spacing), dtype=trine.float64)
+        spacing = _ops.full((n - 1,), float(spacing), dtype=_C.float64)
     else:
         spacing = spacing.diff()
     shape = [1] * t.dim()
     shape[dim] = -1
-    h = spacing.to(t.real.dtype if t.is_complex() else t.dtype if t.is_floating_point() else trine.get_default_dtype())
+    h = spacing.to(t.real.dtype if t.is_complex() else t.dtype if t.is_floating_point() else _C.get_default_dtype())
 
     def part(first: int, count: int) -> Tensor:
         return t.narrow(dim, first, count)
@@ -98,11 +97,11 @@ def _slopes(t: Tensor, spacing: Any, dim: int, edge_order: int) -> Tensor:
         first = _parabola(part(0, 1), part(1, 1), part(2, 1), width(0, 1), width(1, 1))
         last = -_parabola(part(n - 1, 1), part(n - 2, 1), part(n - 3, 1), width(n - 2, 1), width(n - 3, 1))
     if n == 2:
-        return trine.cat([first, last], dim)
+        return _ops.cat([first, last], dim)
     before, after = width(0, n - 2), width(1, n - 2)
     rising, falling = (part(2, n - 2) - part(1, n - 2)) / after, (part(1, n - 2) - part(0, n - 2)) / before
     inner = (before * rising + after * falling) / (before + after)
-    return trine.cat([first, inner, last], dim)
+    return _ops.cat([first, inner, last], dim)
 
 
 def _parabola(a: Tensor, b: Tensor, c: Tensor, h: Tensor, k: Tensor) -> Tensor:

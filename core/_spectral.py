@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import trine
-from trine import _C
+from trine import _C, _ops
 
 from .overrides import overridable
 
@@ -19,7 +19,7 @@ def _centred_window(name: str, window: Tensor | None, win_length: int, n_fft: in
     if not 0 < win_length <= n_fft:
         raise RuntimeError(f"{name}: expected 0 < win_length <= n_fft, but got win_length={win_length}")
     if window is None:
-        window = trine.ones(win_length, dtype=like.real.dtype if like.is_complex() else like.dtype, device=like.device)
+        window = _ops.ones(win_length, dtype=like.real.dtype if like.is_complex() else like.dtype, device=like.device)
     elif window.dim() != 1 or window.shape[0] != win_length:
         raise RuntimeError(
             f"{name}: expected a 1D window tensor of size equal to win_length={win_length}, but got window with size {list(window.shape)}"
@@ -83,14 +83,14 @@ def stft(
     if frames.is_complex():
         if onesided:
             raise RuntimeError("Cannot have onesided output if window or input is complex")
-        spectrum = trine.fft.fft(frames, norm=norm)
+        spectrum = _ops.fft_fft(frames, norm=norm)
     elif onesided or onesided is None:
-        spectrum = trine.fft.rfft(frames, norm=norm)
+        spectrum = _ops.fft_rfft(frames, norm=norm)
     else:
-        spectrum = trine.fft.fft(frames, norm=norm)
+        spectrum = _ops.fft_fft(frames, norm=norm)
     result = spectrum.transpose(1, 2)
     result = result.squeeze(0) if single else result
-    return result if return_complex else trine.view_as_real(result.contiguous())
+    return result if return_complex else _ops.view_as_real(result.contiguous())
 
 
 @overridable
@@ -140,11 +140,11 @@ def istft(
     if return_complex:
         if half:
             raise RuntimeError("Cannot have onesided output if window or input is complex")
-        frames = trine.fft.ifft(spectrum, norm=norm)
+        frames = _ops.fft_ifft(spectrum, norm=norm)
     else:
         if weights.is_complex():
             raise RuntimeError("Complex windows are incompatible with return_complex=False")
-        frames = trine.fft.irfft(spectrum if half else spectrum[..., : n_fft // 2 + 1], n=n_fft, norm=norm)
+        frames = _ops.fft_irfft(spectrum if half else spectrum[..., : n_fft // 2 + 1], n=n_fft, norm=norm)
     count = frames.shape[1]
     total = n_fft + hop * (count - 1)
     signal = _overlapped(frames * weights, hop, total)
@@ -166,7 +166,7 @@ def istft(
 def _overlapped(frames: Tensor, hop: int, total: int) -> Tensor:
     """Frames (batch, count, n) added at distances of `hop`: (batch, total)."""
     batch, count, n = frames.shape
-    place = (trine.arange(count, device=frames.device).unsqueeze(1) * hop + trine.arange(n, device=frames.device)).reshape(-1)
+    place = (_ops.arange(count, device=frames.device).unsqueeze(1) * hop + _ops.arange(n, device=frames.device)).reshape(-1)
     return frames.new_zeros(batch, total).index_add(1, place, frames.reshape(batch, -1))
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import trine
-from trine import _C
+from trine import _C, _ops
 
 __all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
 
@@ -20,13 +19,13 @@ def _places(name: str, length: int, periodic: bool, dtype: Any, device: Any) -> 
     if not dtype.is_floating_point:
         raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}")
     if length < 2:
-        return trine.ones(length, dtype=dtype, device=device)
+        return _ops.ones(length, dtype=dtype, device=device)
     count = length + 1 if periodic else length
-    return trine.arange(length, dtype=trine.float64 if dtype is trine.float64 else trine.float32, device=device), count - 1
+    return _ops.arange(length, dtype=_C.float64 if dtype is _C.float64 else _C.float32, device=device), count - 1
 
 
 def _window(name: str, length: int, periodic: bool, shape: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
-    dtype = dtype or trine.get_default_dtype()
+    dtype = dtype or _C.get_default_dtype()
     places = _places(name, length, periodic, dtype, device)
     window = places if isinstance(places, Tensor) else shape(*places).to(dtype)
     return window.requires_grad_() if requires_grad else window
@@ -36,7 +35,7 @@ def _cosines(*weights: float) -> Any:
     """The window that is a sum of cosines with these weights."""
 
     def shape(n: Tensor, last: int) -> Tensor:
-        total = trine.full_like(n, weights[0])
+        total = _ops.full_like(n, weights[0])
         for k, weight in enumerate(weights[1:], 1):
             total += weight * (n * (2 * math.pi * k / last)).cos()
         return total
@@ -124,6 +123,6 @@ def kaiser_window(
     def shape(n: Tensor, last: int) -> Tensor:
         wide = n.double()
         inside = (1 - (2 * wide / last - 1) ** 2).clamp(min=0)
-        return trine.special.i0(beta * inside.sqrt()) / trine.special.i0(trine.tensor(beta, dtype=trine.float64, device=n.device))
+        return _ops.i0(beta * inside.sqrt()) / _ops.i0(_C.tensor(beta, dtype=_C.float64, device=n.device))
 
     return _window("kaiser_window", window_length, periodic, shape, dtype, device, requires_grad)

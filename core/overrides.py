@@ -167,6 +167,7 @@ def get_testing_overrides() -> dict[Callable, Callable]:
     >>> trine.overrides.get_testing_overrides()[trine.add](trine.ones(1), 2)
     -1
     """
+    import contextlib
     import inspect
 
     found = {}
@@ -179,10 +180,8 @@ def get_testing_overrides() -> dict[Callable, Callable]:
                 return -1
 
             dummy.__name__ = function.__name__
-            try:
+            with contextlib.suppress(TypeError, ValueError):  # native methods of several forms have no one signature
                 dummy.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-            except (TypeError, ValueError):
-                pass  # native methods of several forms have no one signature
             found[function] = dummy
     return found
 

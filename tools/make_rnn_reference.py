@@ -1,6 +1,6 @@
 """Makes tests/data/rnn.npz: what real PyTorch's recurrent networks give. See tools/reference for the environment.
 
-    PYTHON_WITH_TORCH tools/make_rnn_reference.py
+PYTHON_WITH_TORCH tools/make_rnn_reference.py
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import trine
-from trine import _C
+from trine import _C, _ops
 
 from ._jacobians import Matrix, as_outputs, by_backward, by_differences, by_forward_mode, reals
 from ._run import grad
@@ -96,7 +96,7 @@ def _check_repeatable(output: Tensor, arguments: list[Tensor], first: list[Matri
 
 def _check_kinds(outputs: tuple, arguments: list[Tensor], check_dtypes: bool) -> None:
     """A zero gradient must come back as zeros of the argument's shape, device and (if asked) dtype."""
-    zeros = [trine.zeros_like(o) for o in outputs]
+    zeros = [_ops.zeros_like(o) for o in outputs]
     gradients = grad(outputs, arguments, zeros, retain_graph=True, allow_unused=True)
     for number, (gradient, argument) in enumerate(zip(gradients, arguments, strict=True)):
         if gradient is None:
@@ -241,5 +241,5 @@ def gradgradcheck(
 
 def _random_like(output: Tensor, spread: bool) -> Tensor:
     if not spread or output.dim() == 0:
-        return trine.randn(output.shape, dtype=output.dtype).requires_grad_()
-    return trine.randn([*output.shape, 2], dtype=output.dtype)[..., 0].detach().requires_grad_()
+        return _ops.randn(output.shape, dtype=output.dtype).requires_grad_()
+    return _ops.randn([*output.shape, 2], dtype=output.dtype)[..., 0].detach().requires_grad_()

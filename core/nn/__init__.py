@@ -6,9 +6,10 @@
 (3, 2)
 """
 
-from . import functional, init, modules, utils
+from . import functional, init, modules, parallel, utils
 from .modules import *
 from .modules import __all__ as _layers
+from .parallel import DataParallel
 from .parameter import Buffer, Parameter
 
-__all__ = ["Buffer", "Parameter", "functional", "init", "modules", "utils", *_layers]
+__all__ = ["Buffer", "DataParallel", "Parameter", "functional", "init", "modules", "parallel", "utils", *_layers]

@@ -45,7 +45,7 @@ def test_ten_thousand_steps_do_not_grow():
 
 def test_a_cycle_through_a_hook_is_collected():
     x = trine.ones(3, requires_grad=True)
-    x.register_hook(lambda g: g * x.detach())
+    x.register_hook(lambda g: g * x.detach())  # noqa: F821 (deleted below)
     (x * 2).sum().backward()
     gone = weakref.ref(x)
     del x
@@ -55,7 +55,7 @@ def test_a_cycle_through_a_hook_is_collected():
 
 def test_a_cycle_through_a_modules_hook_is_collected():
     module = nn.Linear(2, 2)
-    module.register_forward_hook(lambda m, i, o: (module, o)[1])
+    module.register_forward_hook(lambda m, i, o: (module, o)[1])  # noqa: F821 (deleted below)
     module(trine.ones(1, 2)).sum().backward()
     gone = weakref.ref(module)
     del module

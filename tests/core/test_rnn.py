@@ -77,7 +77,11 @@ def test_wrong_arguments_are_named():
         (lambda: nn.GRU(4, 6, proj_size=2), ValueError, "only supported for LSTM"),
         (lambda: nn.RNN(4, 6, nonlinearity="gelu"), ValueError, "gelu"),
         (lambda: nn.LSTM(4, 0), ValueError, "greater than zero"),
-        (lambda: trine.lstm(x, [trine.zeros(1, 3, 6)], list(net.parameters()), True, 1, 0.0, False, False, False), RuntimeError, "two hidden states"),
+        (
+            lambda: trine.lstm(x, [trine.zeros(1, 3, 6)], list(net.parameters()), True, 1, 0.0, False, False, False),
+            RuntimeError,
+            "two hidden states",
+        ),
         (lambda: trine._ops._lstm_cell(trine.zeros(2, 7), trine.zeros(2, 2)), RuntimeError, "lstm_cell: expected gates"),
         (lambda: nn.LSTMCell(4, 6)(trine.zeros(1, 2, 4)), ValueError, "1D or 2D"),
     ]:

@@ -19,14 +19,23 @@ def weights_init(m):
 
 
 netG = nn.Sequential(
-    nn.ConvTranspose2d(nz, ngf * 2, 4, 1, 0, bias=False), nn.BatchNorm2d(ngf * 2), nn.ReLU(True),
-    nn.ConvTranspose2d(ngf * 2, ngf, 4, 2, 1, bias=False), nn.BatchNorm2d(ngf), nn.ReLU(True),
-    nn.ConvTranspose2d(ngf, 3, 4, 2, 1, bias=False), nn.Tanh(),
+    nn.ConvTranspose2d(nz, ngf * 2, 4, 1, 0, bias=False),
+    nn.BatchNorm2d(ngf * 2),
+    nn.ReLU(True),
+    nn.ConvTranspose2d(ngf * 2, ngf, 4, 2, 1, bias=False),
+    nn.BatchNorm2d(ngf),
+    nn.ReLU(True),
+    nn.ConvTranspose2d(ngf, 3, 4, 2, 1, bias=False),
+    nn.Tanh(),
 )
 netD = nn.Sequential(
-    nn.Conv2d(3, ndf, 4, 2, 1, bias=False), nn.LeakyReLU(0.2, inplace=True),
-    nn.Conv2d(ndf, ndf * 2, 4, 2, 1, bias=False), nn.BatchNorm2d(ndf * 2), nn.LeakyReLU(0.2, inplace=True),
-    nn.Conv2d(ndf * 2, 1, 4, 1, 0, bias=False), nn.Sigmoid(),
+    nn.Conv2d(3, ndf, 4, 2, 1, bias=False),
+    nn.LeakyReLU(0.2, inplace=True),
+    nn.Conv2d(ndf, ndf * 2, 4, 2, 1, bias=False),
+    nn.BatchNorm2d(ndf * 2),
+    nn.LeakyReLU(0.2, inplace=True),
+    nn.Conv2d(ndf * 2, 1, 4, 1, 0, bias=False),
+    nn.Sigmoid(),
 )
 netG.apply(weights_init)
 netD.apply(weights_init)

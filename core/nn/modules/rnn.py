@@ -92,7 +92,7 @@ class RNNBase(Module):
             for direction in range(directions):
                 suffix = f"_l{layer}" + ("_reverse" if direction else "")
                 width = input_size if layer == 0 else out * directions
-                shapes = {"weight_ih": (rows, width), "weight_hh": (rows, out)}
+                shapes: dict[str, tuple[int, ...]] = {"weight_ih": (rows, width), "weight_hh": (rows, out)}
                 if bias:
                     shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)}
                 if proj_size:

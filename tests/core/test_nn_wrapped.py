@@ -1,4 +1,4 @@
-"""Weight and spectral normalisation by hooks, and batch normalisation that is converted to its synchronised form."""
+"""Weight and spectral normalisation by hooks; modules of several processes or devices where there is one."""
 
 from __future__ import annotations
 
@@ -81,3 +81,14 @@ def test_converted_batch_norm_keeps_weights_statistics_and_results():
     assert trine.equal(converted[1](converted[0](x)), wanted)
     with pytest.raises(ValueError, match="at least 2D"):
         converted[1](trine.zeros(3))
+
+
+def test_data_parallel_without_devices_calls_the_module():
+    net = nn.Linear(3, 2)
+    wrapped = nn.DataParallel(net)
+    x = trine.randn(4, 3)
+    assert trine.equal(wrapped(x), net(x))
+    assert trine.equal(nn.parallel.data_parallel(net, x), net(x))
+    assert list(wrapped.state_dict()) == ["module.weight", "module.bias"]
+    with pytest.raises(RuntimeError, match="CUDA devices"):
+        nn.DataParallel(net, device_ids=[0])
