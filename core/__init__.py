@@ -19,7 +19,6 @@ from ._C import (
     Generator,
     Size,
     Tensor,
-    UntypedStorage,
     as_tensor,
     bfloat16,
     bool,
@@ -102,7 +101,7 @@ _HOMES = {
         ),
         "_later_types": ("qscheme",),
         "_utilities": ("Stream", "_assert", "from_file", "get_device", "is_inference", "is_same_size", "is_signed", "set_flush_denormal"),
-        "storage": ("TypedStorage",),
+        "storage": ("TypedStorage", "UntypedStorage"),
         "_tensor_str": ("get_printoptions", "printoptions", "set_printoptions"),
         "_type_info": ("finfo", "iinfo"),
         "random": ("default_generator", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"),
@@ -110,6 +109,15 @@ _HOMES = {
     }.items()
     for name in names
 }  # fmt: skip
+
+
+def _storage_method(storage: Any, name: str) -> Any:
+    """What storages have beside their native methods: loaded when one of it is first asked for."""
+    importlib.import_module("trine.storage")
+    return getattr(storage, name)
+
+
+_C.UntypedStorage.__getattr__ = _storage_method  # type: ignore[attr-defined]
 
 
 def __getattr__(name: str) -> Any:

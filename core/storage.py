@@ -403,6 +403,7 @@ def _install_untyped_methods() -> None:
     }  # fmt: skip
     for name, method in methods.items():
         setattr(UntypedStorage, name, method)
+    del UntypedStorage.__getattr__  # type: ignore[attr-defined]  # which has brought this module in
 
 
 _install_untyped_methods()

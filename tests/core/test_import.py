@@ -86,3 +86,10 @@ def test_settings_are_remembered():
     with pytest.raises(ValueError):
         trine.set_float32_matmul_precision("low")
     assert trine.get_default_device() == trine.device("cpu")
+
+
+def test_a_storage_has_its_methods_before_their_module_is_loaded():
+    assert run("import trine; print(trine.ones(1).untyped_storage().tolist(), trine.UntypedStorage.from_file)").startswith(
+        "[0, 0, 128, 63] <function"
+    )
+    assert run("import trine; s = trine.ones(1).untyped_storage(); print(hasattr(s, 'nothing'), hasattr(s, 'nothing'))") == "False False"
