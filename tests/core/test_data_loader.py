@@ -390,9 +390,10 @@ def run_program(body: str, folder, send: int | None = None) -> subprocess.Comple
     """Run a program whose dataset sleeps; ``send`` goes to its process group once it prints "ready"."""
     program = textwrap.dedent(
         """
-        import os, sys, time
+        import os, signal, sys, time
         import trine
         from trine.utils.data import DataLoader, Dataset
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell begins with it ignored
         class Slow(Dataset):
             def __len__(self):
                 return 1000

@@ -11,7 +11,7 @@ import math
 import trine
 from trine import Tensor, _ops
 
-from ._hooks import HOOKS_SEEN
+from ._hooks import has_call_hooks
 from .activation import Hardtanh, ReLU, ReLU6
 from .batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from .conv import Conv1d, Conv2d, Conv3d
@@ -22,9 +22,11 @@ CONVOLUTIONS = frozenset(_NORMS)
 
 
 def limits(activation: Module | None) -> tuple[float, float] | None:
-    """Lowest and highest value that `activation` lets through unchanged; None when it is not such a limit."""
+    """Lowest and highest value that `activation` lets through unchanged; None when it is not such a limit or has hooks."""
     if activation is None:
         return -math.inf, math.inf
+    if has_call_hooks(activation):
+        return None
     kind = type(activation)
     if kind is ReLU:
         return 0.0, math.inf
@@ -35,12 +37,12 @@ def limits(activation: Module | None) -> tuple[float, float] | None:
 
 def fused(conv: Module, norm: Module, x: Tensor, bounds: tuple[float, float], residual: Tensor | None = None) -> Tensor | None:
     """The whole block in one operator; None when these modules or this mode need the single calls."""
-    if HOOKS_SEEN or type(norm) is not _NORMS.get(type(conv)) or norm.training or trine.is_grad_enabled():
+    if type(norm) is not _NORMS.get(type(conv)) or norm.training or trine.is_grad_enabled():
         return None
     if type(x) is not Tensor or x.dim() != conv.weight.dim() or conv.padding_mode != "zeros" or isinstance(conv.padding, str):
         return None
     mean, var = norm.running_mean, norm.running_var
-    if mean is None or var is None or mean.dtype is not x.dtype:
+    if has_call_hooks(conv) or has_call_hooks(norm) or mean is None or var is None or mean.dtype is not x.dtype:
         return None
     where = (conv.stride, conv.padding, conv.dilation, conv.groups)
     return _ops._conv_batch_norm(x, *weight_and_bias(conv), *weight_and_bias(norm), mean, var, norm.eps, *where, *bounds, residual)

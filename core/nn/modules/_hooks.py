@@ -27,6 +27,23 @@ class HookDict(OrderedDict):
         super().__setitem__(key, value)
 
 
+def has_call_hooks(module: Any) -> bool:
+    """Whether a call of `module` is more than its forward."""
+    if not HOOKS_SEEN:
+        return False
+    tables = module.__dict__
+    return bool(
+        tables["_forward_hooks"]
+        or tables["_forward_pre_hooks"]
+        or tables["_backward_hooks"]
+        or tables["_backward_pre_hooks"]
+        or _global_forward_hooks
+        or _global_forward_pre_hooks
+        or _global_backward_hooks
+        or _global_backward_pre_hooks
+    )
+
+
 _handle_ids = itertools.count()
 
 
@@ -194,17 +211,7 @@ class HookRegistration:
         return full, legacy, [*_global_backward_pre_hooks.values(), *self._backward_pre_hooks.values()]
 
     def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
-        tables = self.__dict__
-        if not (
-            tables["_forward_hooks"]
-            or tables["_forward_pre_hooks"]
-            or tables["_backward_hooks"]
-            or tables["_backward_pre_hooks"]
-            or _global_forward_hooks
-            or _global_forward_pre_hooks
-            or _global_backward_hooks
-            or _global_backward_pre_hooks
-        ):
+        if not has_call_hooks(self):
             return self.forward(*args, **kwargs)
         called: set[int] = set()
         try:

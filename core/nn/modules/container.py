@@ -92,14 +92,14 @@ class Sequential(Module):
         return [name for name in super().__dir__() if not name.isdigit()]
 
     def forward(self, input: Any) -> Any:
-        if HOOKS_SEEN:
-            for module in self._modules.values():
-                input = module(input)
-            return input
         if not trine.is_grad_enabled():
             modules = list(self._modules.values())
             if not CONVOLUTIONS.isdisjoint(map(type, modules)):
                 return run_in_row(modules, input)
+        if HOOKS_SEEN:
+            for module in self._modules.values():
+                input = module(input)
+            return input
         # With no hook in the process a plain module call is its forward: this saves one Python call per layer.
         for module in self._modules.values():
             input = module.forward(input) if type(module).__call__ is _plain_call else module(input)
