@@ -100,6 +100,7 @@ _HOMES = {
             "use_deterministic_algorithms",
         ),
         "_later_types": ("qscheme",),
+        "_linear_algebra": ("eig", "get_approximate_basis", "lobpcg", "lstsq", "lu", "matrix_rank", "pca_lowrank", "solve", "svd_lowrank", "symeig"),
         "_utilities": ("Stream", "_assert", "from_file", "get_device", "is_inference", "is_same_size", "is_signed", "set_flush_denormal"),
         "storage": ("TypedStorage", "UntypedStorage"),
         "_tensor_str": ("get_printoptions", "printoptions", "set_printoptions"),

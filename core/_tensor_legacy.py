@@ -170,3 +170,20 @@ if not hasattr(Tensor, "to_device"):
         return self.to(device)
 
     Tensor.to_device = to_device
+
+
+def _linear_algebra_method(name: str) -> Callable:
+    """A method whose function loads with its first call."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        from . import _linear_algebra
+
+        return getattr(_linear_algebra, name)(self, *args, **kwargs)
+
+    method.__name__ = name
+    method.__doc__ = f"See ``trine.{name}``."
+    return method
+
+
+for _name in ("eig", "lstsq", "lu", "solve", "symeig"):
+    _overridable_method(_linear_algebra_method(_name))

@@ -154,7 +154,7 @@ class Emitter:
                 saves_after.append(f"node->{r}_.save_output({value}, {i});")
 
         if which == "functional":
-            self.node(node, pyname, fields, releases, diff, results, used, targets, formulas)
+            self.node(node, pyname, fields, releases, diff, results, used, targets, formulas, op.entry.get("undefined_grads", False))
 
         # Recording
         self.put(f"{s.cpp_return} record_{s.id}({s.params()}) {{")
@@ -203,7 +203,7 @@ class Emitter:
         self.put(f"  return {s.args[0].name if inplace else 'result'};")
         self.put("}\n")
 
-    def node(self, node, pyname, fields, releases, diff, results, used, targets, formulas) -> None:
+    def node(self, node, pyname, fields, releases, diff, results, used, targets, formulas, undefined_grads) -> None:
         """The node's class; the in-place variant shares it."""
         self.put(f"struct {node} final : Node {{")
         for decl, _ in fields:
@@ -212,6 +212,8 @@ class Emitter:
             if a.is_tensor_list:
                 self.put(f"  size_t {a.name}_count_ = 0;")
         self.put(f"  const char* name() const override {{ return {quote(pyname)}; }}")
+        if undefined_grads:
+            self.put("  bool takes_undefined_grads() const override { return true; }")
         self.put("  void apply(std::span<Tensor> grads, std::span<Tensor> out) override {")
         self.put("    [[maybe_unused]] const Tensor& grad = grads[0];")
         if len(results) > 1:

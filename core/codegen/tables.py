@@ -24,7 +24,7 @@ DTYPE_SETS["floatcomplex"] = DTYPE_SETS["float"] + DTYPE_SETS["complex"]
 
 KEYS = {
     "op", "rule", "expr", "dtypes", "kernel", "composite", "view", "grad", "jvp", "tests", "doc", "method", "function", "inplace", "out",
-    "module", "promote", "raw", "cpp", "numbers", "update", "divisor",
+    "module", "promote", "raw", "cpp", "numbers", "update", "divisor", "undefined_grads",
 }  # fmt: skip
 
 

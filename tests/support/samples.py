@@ -12,11 +12,13 @@ A sample is written as the argument list of a call, in a table entry or in ``fam
 | ``domain(lo, hi, *shape)`` | uniform in (lo, hi) |
 | ``pos(*shape)``, ``unit(*shape)`` | ``domain`` of (0.1, 3) and of (-0.95, 0.95) |
 | ``perm(*shape)`` | all different, at least 0.5 apart: for sorting and for picking the largest |
+| ``square(*shape)``, ``spd(*shape)`` | matrices far from singular; Hermitian positive-definite ones |
+| ``tri(*shape)``, ``triu(*shape)`` | ``square`` with zeros above or below a real diagonal |
 | ``special()`` | zeros of both signs, infinities, NaN, subnormal and huge numbers |
 | ``i(hi, *shape)`` | int64 indices 0..hi-1; ``neg(hi, *shape)`` -hi..hi-1 |
 | ``b(*shape)`` | bool |
 | ``f32(*shape)``, ``f64``, ``i64``, ``u8``, ``c64``, ``c128`` | a fixed dtype whatever is under test |
-| ``const(x)`` | the nested list ``x``, of the dtype under test; ``ints(x)`` as int64 |
+| ``const(x)`` | the nested list ``x``, of the dtype under test; ``ints(x)`` as int64, ``i32(x)`` as int32 |
 | ``still(tensor)`` | a tensor with respect to which there is no derivative |
 | ``dt(name)`` | a dtype; ``fmt(name)`` a memory format |
 """
@@ -49,6 +51,7 @@ class T:
     array: np.ndarray
     dtype: str
     constant: bool = False  # not differentiated with respect to
+    hermitian: bool = False  # varied together with its conjugate transpose
 
     @property
     def is_float(self) -> bool:
@@ -147,6 +150,24 @@ class Maker:
             return cast(np.array(values), self.dtype)
         return self.f(len(values))
 
+    def square(self, *shape: int) -> T:
+        values = self.random.standard_normal(shape) + 3 * np.eye(shape[-1])
+        return cast(values + (1j * self.random.standard_normal(shape) if self.dtype in COMPLEX else 0), self.dtype)
+
+    def spd(self, *shape: int) -> T:
+        half = self.random.standard_normal(shape) + (1j * self.random.standard_normal(shape) if self.dtype in COMPLEX else 0)
+        return replace(cast(half @ half.conj().swapaxes(-1, -2) + np.eye(shape[-1]), self.dtype), hermitian=True)
+
+    def tri(self, *shape: int) -> T:
+        values = np.tril(self.square(*shape).array)
+        return cast(values - 1j * np.eye(shape[-1]) * values.imag if self.dtype in COMPLEX else values, self.dtype)
+
+    def triu(self, *shape: int) -> T:
+        return cast(self.tri(*shape).array.swapaxes(-1, -2), self.dtype)
+
+    def i32(self, values: Any) -> T:
+        return T(np.array(values, np.int32), "int32")
+
     def i(self, high: int, *shape: int) -> T:
         return T(self.random.integers(0, high, shape), "int64")
 
@@ -170,14 +191,31 @@ class Maker:
             "f32": "float32",
             "f64": "float64",
             "i64": "int64",
-            "i32": "int32",
             "u8": "uint8",
             "c64": "complex64",
             "c128": "complex128",
         }
         makers = {
             name: getattr(self, name)
-            for name in ("f", "domain", "pos", "unit", "perm", "special", "i", "neg", "b", "const", "ints", "still")
+            for name in (
+                "f",
+                "domain",
+                "pos",
+                "unit",
+                "perm",
+                "special",
+                "square",
+                "spd",
+                "tri",
+                "triu",
+                "i",
+                "neg",
+                "b",
+                "const",
+                "ints",
+                "i32",
+                "still",
+            )
         }
         makers |= {name: self.of_dtype(dtype) for name, dtype in fixed.items()}
         return makers | {"dt": Name, "fmt": Name, "inf": float("inf"), "nan": float("nan"), "call": Call, "np": np}

@@ -1,6 +1,7 @@
 // Functions that the `grad:` formulas of the operator tables call, beside the operators themselves.
 #pragma once
 #include "autograd/formulas_index.h"
+#include "autograd/formulas_linalg.h"
 #include "autograd/formulas_loss.h"
 #include "autograd/formulas_nn.h"
 #include "autograd/formulas_reduce.h"

@@ -124,11 +124,6 @@ Gradients3 group_norm_backward(const Tensor& grad, const Tensor& input, const Te
   return {reshape(dx, input.sizes()), weight.defined() ? sum(grad * plain, DimsRef(dims)) : Tensor(), has_bias ? sum(grad, DimsRef(dims)) : Tensor()};
 }
 
-std::tuple<Tensor, Tensor> solve_backward(const Tensor& grad, const Tensor& A, const Tensor& X) {
-  Tensor gB = _linalg_solve(adjoint(A), grad);
-  return {-matmul(gB, adjoint(X)), gB};
-}
-
 Tensor fft_r2c_backward(const Tensor& grad, DimsRef dim, int64_t normalization, DimsRef self_sizes) {
   // The half spectrum is the full one cut: its gradient is the full one with zeros where it was cut.
   const int64_t last = wrap_dim(dim.back(), grad.dim());

@@ -29,7 +29,6 @@ Gradients3 batch_norm_backward(const Tensor& grad, const Tensor& input, const Te
 Gradients3 layer_norm_backward(const Tensor& grad, const Tensor& input, DimsRef shape, const Tensor& mean, const Tensor& rstd, const Tensor& weight, bool has_bias, double eps);
 Gradients3 group_norm_backward(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& rstd, const Tensor& weight, bool has_bias, int64_t groups, double eps);
 
-std::tuple<Tensor, Tensor> solve_backward(const Tensor& grad, const Tensor& A, const Tensor& X);
 Tensor fft_r2c_backward(const Tensor& grad, DimsRef dim, int64_t normalization, DimsRef self_sizes);
 Tensor fft_c2r_backward(const Tensor& grad, DimsRef dim, int64_t normalization, DimsRef self_sizes);
 

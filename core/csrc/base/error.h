@@ -9,7 +9,7 @@
 
 namespace trine {
 
-enum class ErrorKind : uint8_t { Runtime, Type, Value, Index, NotImplemented, OutOfMemory, Buffer, Python };
+enum class ErrorKind : uint8_t { Runtime, Type, Value, Index, NotImplemented, OutOfMemory, Buffer, LinAlg, Python };
 
 class Error : public std::exception {
  public:

@@ -34,6 +34,11 @@ class CapturedError : public Error {
 
 void throw_python_error() { throw CapturedError(); }
 
+PyObject* linalg_error() {
+  static PyObject* const type = PyErr_NewExceptionWithDoc("trine.linalg.LinAlgError", "A matrix is singular, not positive-definite, or its decomposition did not converge.", PyExc_RuntimeError, nullptr);
+  return type;
+}
+
 void set_error(const Error& e) {
   if (auto* captured = dynamic_cast<const CapturedError*>(&e)) return captured->restore();
   PyObject* type = PyExc_RuntimeError;
@@ -44,6 +49,7 @@ void set_error(const Error& e) {
     case ErrorKind::NotImplemented: type = PyExc_NotImplementedError; break;
     case ErrorKind::OutOfMemory: type = PyExc_MemoryError; break;
     case ErrorKind::Buffer: type = PyExc_BufferError; break;
+    case ErrorKind::LinAlg: type = linalg_error(); break;
     default: break;
   }
   PyErr_SetString(type, e.what());

@@ -50,6 +50,7 @@ inline Ref optional_attribute(PyObject* o, const char* name) {
 }
 
 void set_error(const Error& e);  // as a Python exception
+PyObject* linalg_error();         // the class trine.linalg.LinAlgError (borrowed)
 
 // Runs f and turns what it throws into a Python exception and `failed`.
 template <class R, class F> R guarded(R failed, F&& f) noexcept {

@@ -55,6 +55,17 @@ Tensor vander(const Tensor& x, std::optional<int64_t> N, bool increasing) {
   return trine::stack(columns, -1);
 }
 
+Tensor vander_batched(const Tensor& x, std::optional<int64_t> N) {
+  TRINE_CHECK(x.dim() >= 1, "linalg.vander: x must have one dimension or more");
+  const int64_t n = N.value_or(x.size(-1));
+  TRINE_CHECK(n > 1, "linalg.vander: N must be greater than 1.");
+  const DType t = is_integral(x.dtype(), true) ? DType::Int64 : x.dtype();
+  std::vector<Tensor> columns{trine::ones_like(x, t)};
+  const Tensor base = to(x, t);
+  for (int64_t i = 1; i < n; ++i) columns.push_back(columns.back() * base);
+  return trine::stack(columns, -1);
+}
+
 Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const Tensor& aweights) {
   TRINE_CHECK(self.dim() <= 2, "cov(): expected input to have two or fewer dimensions but got an input with ", self.dim(), " dimensions");
   TRINE_CHECK(self.dtype() != DType::Bool, "cov(): bool dtype is not supported for input");

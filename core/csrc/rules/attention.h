@@ -1,4 +1,4 @@
-// Shapes of attention, resampling, solvers and Fourier transforms.
+// Shapes of attention, resampling and Fourier transforms.
 #pragma once
 #include "dispatch/structured.h"
 
@@ -19,11 +19,6 @@ inline TensorSpec resample_spec(const Tensor& self, DimsRef output_size) {
     sizes.push_back(output_size[d]);
   }
   return {sizes, self.dtype(), self.suggest_memory_format()};
-}
-
-inline TensorSpec solve_spec(const Tensor& A, const Tensor& B) {
-  TRINE_CHECK(A.dtype() == B.dtype(), "linalg.solve: Expected A and B to have the same dtype, but found A of type ", name(A.dtype()), " and B of type ", name(B.dtype()), " instead");
-  return {B.sizes(), B.dtype()};
 }
 
 inline void check_fft_dims(const char* op, const Tensor& self, DimsRef dim) {
