@@ -101,6 +101,18 @@ _HOMES = {
         ),
         "_later_types": ("qscheme",),
         "_linear_algebra": ("eig", "get_approximate_basis", "lobpcg", "lstsq", "lu", "matrix_rank", "pca_lowrank", "solve", "svd_lowrank", "symeig"),
+        "_native_layers": (
+            "alpha_dropout_", "batch_norm", "bilinear", "binary_cross_entropy_with_logits", "binomial", "celu", "celu_",
+            "channel_shuffle", "cosine_embedding_loss", "cosine_similarity", "detach_", "embedding", "feature_alpha_dropout_",
+            "feature_dropout_", "group_norm", "hardshrink", "hinge_embedding_loss", "instance_norm", "is_anomaly_enabled", "kl_div",
+            "layer_norm", "margin_ranking_loss", "native_channel_shuffle", "norm_except_dim", "pairwise_distance", "pixel_shuffle",
+            "pixel_unshuffle", "poisson_nll_loss", "prelu", "rms_norm", "rrelu", "rrelu_", "selu", "selu_", "set_anomaly_enabled",
+            "triplet_margin_loss",
+        ),
+        "_shapes": (
+            "as_strided_", "histogramdd", "narrow_copy", "segment_reduce", "split_with_sizes", "unravel_index", "unsafe_chunk",
+            "unsafe_split", "unsafe_split_with_sizes",
+        ),
         "_utilities": ("Stream", "_assert", "from_file", "get_device", "is_inference", "is_same_size", "is_signed", "set_flush_denormal"),
         "storage": ("TypedStorage", "UntypedStorage"),
         "_tensor_str": ("get_printoptions", "printoptions", "set_printoptions"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -172,18 +173,33 @@ if not hasattr(Tensor, "to_device"):
     Tensor.to_device = to_device
 
 
-def _linear_algebra_method(name: str) -> Callable:
+@_overridable_method
+def polygamma(self: Tensor, n: int) -> Tensor:
+    """The n-th derivative of the digamma function of each element."""
+    return _ops.polygamma(n, self)
+
+
+@_overridable_method
+def polygamma_(self: Tensor, n: int) -> Tensor:
+    """``polygamma`` in place."""
+    return self.copy_(_ops.polygamma(n, self))
+
+
+def _lazy_method(module: str, name: str) -> Callable:
     """A method whose function loads with its first call."""
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        from . import _linear_algebra
-
-        return getattr(_linear_algebra, name)(self, *args, **kwargs)
+        return getattr(importlib.import_module(f"trine.{module}"), name)(self, *args, **kwargs)
 
     method.__name__ = name
     method.__doc__ = f"See ``trine.{name}``."
     return method
 
 
-for _name in ("eig", "lstsq", "lu", "solve", "symeig"):
-    _overridable_method(_linear_algebra_method(_name))
+for _module, _names in {
+    "_linear_algebra": ("eig", "lstsq", "lu", "solve", "symeig"),
+    "_shapes": ("as_strided_", "narrow_copy", "split_with_sizes", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes"),
+    "nn.functional": ("hardshrink",),
+}.items():
+    for _name in _names:
+        _overridable_method(_lazy_method(_module, _name))

@@ -1,5 +1,6 @@
 #include "autograd/formulas_index.h"
 
+#include "autograd/record.h"
 #include "dispatch/tensor_operators.h"
 
 namespace trine::autograd {
@@ -101,6 +102,25 @@ Tensor embedding_double_backward(const Tensor& grad, const Tensor& indices, int6
   Tensor rows = index_select(grad, 0, reshape(indices, Dims{-1}));
   if (padding_idx >= 0) rows = masked_fill(rows, unsqueeze(reshape(indices, Dims{-1}) == Scalar(padding_idx), 1), Scalar(0));
   return reshape(rows, sizes);
+}
+
+Tensor embedding_bag_backward(const Tensor& grad, const Tensor& indices, const Tensor& offset2bag, const Tensor& bag_size, const Tensor& max_indices, const Tensor& per_sample_weights, int64_t num_weights,
+                              bool scale_grad_by_freq, int64_t mode, int64_t padding_idx) {
+  if (mode == 2) {
+    const Tensor nowhere = max_indices < Scalar(0);  // empty bags
+    return scatter_add(zeros(Dims{num_weights, grad.size(1)}, grad.dtype(), grad.device()), 0, to(masked_fill(max_indices, nowhere, Scalar(0)), DType::Int64), masked_fill(grad, nowhere, Scalar(0)));
+  }
+  if (!records(grad) && !records(per_sample_weights)) return _embedding_bag_dense_backward(grad, indices, offset2bag, bag_size, per_sample_weights, num_weights, scale_grad_by_freq, mode, padding_idx);
+  Tensor rows = index_select(grad, 0, offset2bag);
+  if (mode == 1) rows = rows / unsqueeze(to(index_select(clamp(bag_size, std::optional<Scalar>(1), std::optional<Scalar>()), 0, offset2bag), grad.dtype()), -1);
+  if (per_sample_weights.defined()) rows = rows * unsqueeze(per_sample_weights, -1);
+  return embedding_dense_backward(rows, indices, num_weights, padding_idx, scale_grad_by_freq);
+}
+
+Tensor embedding_bag_weights_backward(const Tensor& grad, const Tensor& weight, const Tensor& indices, const Tensor& offset2bag, int64_t padding_idx) {
+  const int64_t last = -1;
+  Tensor products = sum(index_select(grad, 0, offset2bag) * index_select(weight, 0, indices), std::optional<DimsRef>(DimsRef(&last, 1)));
+  return masked_fill(products, indices == Scalar(padding_idx), Scalar(0));
 }
 
 }  // namespace trine::autograd

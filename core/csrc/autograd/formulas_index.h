@@ -19,5 +19,8 @@ std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Ten
 std::vector<Tensor> cat_backward(const Tensor& grad, std::span<const Dims> sizes, int64_t dim);
 Dims negated(DimsRef pad);
 Tensor embedding_double_backward(const Tensor& grad, const Tensor& indices, int64_t padding_idx, DimsRef sizes);
+Tensor embedding_bag_backward(const Tensor& grad, const Tensor& indices, const Tensor& offset2bag, const Tensor& bag_size, const Tensor& max_indices, const Tensor& per_sample_weights, int64_t num_weights,
+                              bool scale_grad_by_freq, int64_t mode, int64_t padding_idx);
+Tensor embedding_bag_weights_backward(const Tensor& grad, const Tensor& weight, const Tensor& indices, const Tensor& offset2bag, int64_t padding_idx);
 
 }  // namespace trine::autograd

@@ -3,7 +3,9 @@
 #include "composite/helpers_linalg.h"
 #include "composite/helpers_loss.h"
 #include "composite/helpers_nn.h"
+#include "composite/helpers_quantize.h"
 #include "composite/helpers_rnn.h"
+#include "composite/helpers_sampling.h"
 #include "trine/ops.h"
 
 namespace trine::composite {

@@ -107,6 +107,18 @@ from ._pool import (
     max_unpool2d,
     max_unpool3d,
 )
+from ._sampling import (
+    affine_grid,
+    assert_int_or_pair,
+    conv_tbc,
+    ctc_loss,
+    embedding_bag,
+    fractional_max_pool2d,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d,
+    fractional_max_pool3d_with_indices,
+    grid_sample,
+)
 from ._vision import (
     channel_shuffle,
     interpolate,

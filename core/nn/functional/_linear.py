@@ -107,15 +107,6 @@ conv_transpose2d = _ops.conv_transpose2d
 conv_transpose3d = _ops.conv_transpose3d
 
 
-def _renorm_rows(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
-    """Scale the looked-up rows of `weight` down to `max_norm`, in place."""
-    rows = indices.reshape(-1).unique()
-    values = weight[rows]
-    norms = values.norm(norm_type, -1, keepdim=True)
-    scale = trine.where(norms > max_norm, max_norm / (norms + 1e-7), trine.ones_like(norms))
-    weight[rows] = values * scale
-
-
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -146,7 +137,7 @@ def embedding(
         padding_idx += rows
     if max_norm is not None:
         with trine.no_grad():
-            _renorm_rows(weight, input, max_norm, norm_type)
+            _ops.embedding_renorm_(weight, input, max_norm, norm_type)
     return _ops.embedding(weight, input, padding_idx, scale_grad_by_freq)
 
 
