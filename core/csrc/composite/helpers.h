@@ -1,5 +1,6 @@
 // Composite functions that several table entries call with different arguments.
 #pragma once
+#include "composite/helpers_fft.h"
 #include "composite/helpers_linalg.h"
 #include "composite/helpers_loss.h"
 #include "composite/helpers_nn.h"

@@ -18,8 +18,4 @@ Tensor avg_pool_nd(const Tensor& self, DimsRef kernel_size, DimsRef stride, Dims
 
 Tensor resample_op(const Tensor& self, DimsRef output_size, std::string_view mode, bool align_corners, std::initializer_list<std::optional<double>> scales, bool antialias);
 
-Tensor fft_c2c_op(const Tensor& self, std::optional<int64_t> n, int64_t dim, std::optional<std::string_view> norm, bool forward);
-Tensor fft_rfft_op(const Tensor& self, std::optional<int64_t> n, int64_t dim, std::optional<std::string_view> norm);
-Tensor fft_irfft_op(const Tensor& self, std::optional<int64_t> n, int64_t dim, std::optional<std::string_view> norm);
-
 }  // namespace trine::composite

@@ -224,8 +224,12 @@ void fft_c2c(Tensor& out, const Tensor& self, DimsRef dim, int64_t normalization
   y.finish();
 }
 
-void fft_r2c(Tensor& out, const Tensor& self, DimsRef dim, int64_t normalization, bool) {
+void fft_r2c(Tensor& out, const Tensor& self, DimsRef dim, int64_t normalization, bool onesided) {
   if (out.numel() == 0) return;
+  if (!onesided) {
+    convert_copy(out, self);
+    return fft_c2c(out, out, dim, normalization, true);
+  }
   Tensor x = plain(self);
   DenseOutput y(out);
   TRINE_DISPATCH_FLOAT(self.dtype(), "rfft", {

@@ -1,4 +1,4 @@
-// Shapes of attention, resampling and Fourier transforms.
+// Shapes of attention and resampling.
 #pragma once
 #include "dispatch/structured.h"
 
@@ -19,33 +19,6 @@ inline TensorSpec resample_spec(const Tensor& self, DimsRef output_size) {
     sizes.push_back(output_size[d]);
   }
   return {sizes, self.dtype(), self.suggest_memory_format()};
-}
-
-inline void check_fft_dims(const char* op, const Tensor& self, DimsRef dim) {
-  TRINE_CHECK(!dim.empty(), op, ": at least one dimension must be transformed");
-  for (int64_t d : dim)
-    TRINE_CHECK(self.sizes()[static_cast<size_t>(wrap_dim(d, self.dim()))] > 0, op, ": Invalid number of data points (0) specified in shape ", self.sizes());
-}
-inline TensorSpec fft_c2c_spec(const Tensor& self, DimsRef dim) {
-  TRINE_CHECK(self.is_complex(), "fft: expected a complex tensor, got ", name(self.dtype()));
-  if (!dim.empty()) check_fft_dims("fft", self, dim);
-  return {self.sizes(), self.dtype()};
-}
-inline TensorSpec fft_r2c_spec(const Tensor& self, DimsRef dim) {
-  TRINE_CHECK(self.dtype() == DType::Float || self.dtype() == DType::Double, "rfft: expected a real float tensor, got ", name(self.dtype()));
-  check_fft_dims("rfft", self, dim);
-  TensorSpec spec(self.sizes(), to_complex(self.dtype()));
-  int64_t& n = spec.sizes[static_cast<size_t>(wrap_dim(dim.back(), self.dim()))];
-  n = n / 2 + 1;
-  return spec;
-}
-inline TensorSpec fft_c2r_spec(const Tensor& self, DimsRef dim, int64_t last_dim_size) {
-  TRINE_CHECK(self.is_complex(), "irfft: expected a complex tensor, got ", name(self.dtype()));
-  TRINE_CHECK(last_dim_size >= 1, "irfft: Invalid number of data points (", last_dim_size, ") specified");
-  check_fft_dims("irfft", self, dim);
-  TensorSpec spec(self.sizes(), to_real(self.dtype()));
-  spec.sizes[static_cast<size_t>(wrap_dim(dim.back(), self.dim()))] = last_dim_size;
-  return spec;
 }
 
 }  // namespace trine::rules
