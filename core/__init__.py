@@ -20,10 +20,13 @@ from ._C import (
     Size,
     Tensor,
     as_tensor,
+    autocast_decrement_nesting,
+    autocast_increment_nesting,
     bfloat16,
     bool,
     channels_last,
     channels_last_3d,
+    clear_autocast_cache,
     complex64,
     complex128,
     contiguous_format,
@@ -35,12 +38,15 @@ from ._C import (
     float64,
     from_numpy,
     frombuffer,
+    get_autocast_cpu_dtype,
     get_default_dtype,
     get_num_threads,
     int8,
     int16,
     int32,
     int64,
+    is_autocast_cache_enabled,
+    is_autocast_cpu_enabled,
     is_grad_enabled,
     is_inference_mode_enabled,
     layout,
@@ -48,6 +54,9 @@ from ._C import (
     memory_stats,
     preserve_format,
     reset_peak_memory_stats,
+    set_autocast_cache_enabled,
+    set_autocast_cpu_dtype,
+    set_autocast_cpu_enabled,
     set_default_dtype,
     set_num_threads,
     strided,
@@ -84,7 +93,7 @@ e, inf, nan, pi = _math.e, _math.inf, _math.nan, _math.pi
 newaxis = None
 
 _MODULES = frozenset({
-    "as_torch", "backends", "cuda", "distributions", "fft", "hub", "linalg", "nn", "optim", "quasirandom", "random", "serialization", "special", "storage", "testing",
+    "amp", "as_torch", "backends", "cpu", "cuda", "distributions", "fft", "func", "hub", "linalg", "nn", "optim", "quasirandom", "random", "serialization", "special", "storage", "testing",
     "types", "utils", "vision",
 })  # fmt: skip
 # Names that load their module when they are first used, so that `import trine` stays short.
@@ -101,6 +110,12 @@ _HOMES = {
         ),
         "_later_types": ("qscheme",),
         "_linear_algebra": ("eig", "get_approximate_basis", "lobpcg", "lstsq", "lu", "matrix_rank", "pca_lowrank", "solve", "svd_lowrank", "symeig"),
+        "amp": ("GradScaler",),
+        "amp.autocast_mode": (
+            "autocast", "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_enabled", "set_autocast_dtype",
+            "set_autocast_enabled", "set_autocast_gpu_dtype",
+        ),
+        "func": ("vmap",),
         "_native_layers": (
             "alpha_dropout_", "batch_norm", "bilinear", "binary_cross_entropy_with_logits", "binomial", "celu", "celu_",
             "channel_shuffle", "cosine_embedding_loss", "cosine_similarity", "detach_", "embedding", "feature_alpha_dropout_",

@@ -108,9 +108,7 @@ def group_norm(
 
 
 @overridable
-def embedding(
-    weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
-) -> Tensor:
+def embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
     """Rows of ``weight`` (rows, width) at ``indices`` (*) -> (*, width)."""
     return _ops.embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse)
 
@@ -195,7 +193,9 @@ def binomial(count: Tensor, prob: Tensor, generator: trine.Generator | None = No
     Each count is the number of uniform draws below the probability: the time grows with the largest count.
     """
     if count.dtype != prob.dtype or not count.is_floating_point():
-        raise RuntimeError(f"binomial: only supports floating-point dtypes for count and prob of one kind, got {count.dtype} and {prob.dtype}")
+        raise RuntimeError(
+            f"binomial: only supports floating-point dtypes for count and prob of one kind, got {count.dtype} and {prob.dtype}"
+        )
     count, prob = trine.broadcast_tensors(count, prob)
     if count.numel() and bool((count < 0).any()):
         raise ValueError("binomial: count must not be negative")

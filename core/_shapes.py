@@ -118,7 +118,9 @@ def segment_reduce(
         if lengths.numel() and int(lengths.min()) < 0:
             raise RuntimeError("segment_reduce(): lengths contains negative value!")
         if offsets is None and bool((lengths.sum(-1) != data.shape[axis]).any()):
-            raise RuntimeError("segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when !unsafe.")
+            raise RuntimeError(
+                "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when !unsafe."
+            )
     size, segments = data.shape[axis], lengths.shape[-1]
     ids = _segment_ids(lengths, size)
     ids = ids.reshape(*ids.shape, *[1] * (data.dim() - axis - 1)).expand(data.shape)
@@ -148,7 +150,9 @@ def histogramdd(
     if isinstance(bins, int):
         bins = [bins] * d
     if len(bins) != d:
-        raise RuntimeError(f"histogramdd: expected {d} sequences of bin edges or numbers of bins for a {d}-dimensional histogram but got {len(bins)}")
+        raise RuntimeError(
+            f"histogramdd: expected {d} sequences of bin edges or numbers of bins for a {d}-dimensional histogram but got {len(bins)}"
+        )
     if range is not None and len(range) != 2 * d:
         raise RuntimeError(f"histogramdd: for a {d}-dimensional histogram range should have {2 * d} elements, but got {len(range)}")
     edges: list[Tensor] = []

@@ -24,12 +24,14 @@ MAY_INCLUDE = {
     "rules": {"base", "tensor", "dispatch", "trine"},
     "cpu": {"base", "math", "tensor", "dispatch", "rules", "trine"},
     "cuda": {"base", "math", "tensor", "dispatch", "rules", "trine"},
-    "autograd": {"base", "tensor", "dispatch", "rules", "trine"},
-    "composite": {"base", "tensor", "dispatch", "rules", "autograd", "trine"},
+    "batching": {"base", "tensor", "dispatch", "trine"},
+    "autograd": {"base", "tensor", "dispatch", "rules", "batching", "trine"},
+    "autocast": {"base", "tensor", "dispatch", "autograd", "trine"},
+    "composite": {"base", "tensor", "dispatch", "rules", "batching", "autograd", "trine"},
     "views": {"base", "tensor", "dispatch", "trine"},
     "graph": {"base", "tensor", "dispatch", "trine"},
     "include": {"base", "tensor", "dispatch", "trine", "autograd"},
-    "bindings": {"base", "tensor", "dispatch", "rules", "autograd", "composite", "graph", "trine"},
+    "bindings": {"base", "tensor", "dispatch", "rules", "batching", "autograd", "autocast", "composite", "graph", "trine"},
 }
 # A domain package knows the core by its public surface.
 DOMAIN_MAY_INCLUDE = {"base", "tensor", "dispatch", "trine"}

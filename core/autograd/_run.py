@@ -95,7 +95,8 @@ def grad(
 
     Returns one tensor of the shape of each input. An input that ``outputs`` do not depend on is a RuntimeError unless
     ``allow_unused``, which gives None for it, or ``materialize_grads``, which gives zeros. The other arguments are those of
-    :func:`backward`. ``is_grads_batched`` needs a batching transform and is refused.
+    :func:`backward`. With ``is_grads_batched`` the first dimension of every ``grad_outputs`` counts gradients, all of which are computed in
+    one batched pass; the results have that dimension too.
 
     >>> import trine
     >>> x = trine.tensor(3.0, requires_grad=True)
@@ -104,9 +105,9 @@ def grad(
     """
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
-    if is_grads_batched:
-        raise NotImplementedError("grad: is_grads_batched is not supported; call grad() once per gradient")
     outs, targets = _tuple(outputs), _tuple(inputs)
+    if is_grads_batched:
+        return _batched_grad(outs, targets, _tuple(grad_outputs), retain_graph, create_graph, allow_unused, materialize_grads)
     if not targets:
         raise ValueError("grad requires non-empty inputs.")
     allow = materialize_grads if allow_unused is None else allow_unused
@@ -116,3 +117,19 @@ def grad(
         zeros = _C.ops["zeros_like"]
         result = tuple(zeros(t).requires_grad_(create_graph) if g is None else g for g, t in zip(result, targets, strict=True))
     return result
+
+
+def _batched_grad(
+    outs: tuple, targets: tuple, vectors: tuple, retain_graph: bool | None, create_graph: bool, allow_unused: bool | None, materialize: bool
+) -> tuple:
+    from ..func._vmap import vmap
+
+    unused: list[bool] = []
+
+    def one(*rows: Tensor) -> tuple:
+        found = grad(outs, targets, rows, retain_graph, create_graph, True, allow_unused, False, materialize)
+        unused[:] = [g is None for g in found]
+        return tuple(g for g in found if g is not None)
+
+    computed = iter(vmap(one)(*vectors))
+    return tuple(None if missing else next(computed) for missing in unused)

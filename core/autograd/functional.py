@@ -102,8 +102,25 @@ def jvp(func: Callable, inputs: Tensors, v: Tensors | None = None, create_graph:
     return _plain(outputs, many_out, create_graph), _plain(product, many_out, create_graph)
 
 
-def _jacobian(func: Callable, args: tuple, create_graph: bool, strict: bool, name: str) -> tuple[bool, tuple]:
+def _rows_at_once(output: Tensor, args: tuple, create_graph: bool) -> tuple:
+    """The Jacobian's block of one output, all rows in one batched backward pass."""
+    unit = trine.eye(output.numel(), dtype=output.dtype, device=output.device).view(output.numel(), *output.shape)
+    found: tuple = (None,) * len(args)
+    if output.requires_grad and output.numel():
+        found = grad(output, args, unit, allow_unused=True, create_graph=create_graph, retain_graph=True, is_grads_batched=True)
+    shapes = [output.shape + arg.shape for arg in args]
+    return tuple(
+        trine.zeros(shape, dtype=arg.dtype, device=arg.device) if g is None else g.reshape(shape)
+        for g, arg, shape in zip(found, args, shapes, strict=True)
+    )
+
+
+def _jacobian(
+    func: Callable, args: tuple, create_graph: bool, strict: bool, name: str, vectorize: bool = False
+) -> tuple[bool, tuple]:
     many_out, outputs = _tuple(func(*args), "outputs of the user-provided function", name)
+    if vectorize:
+        return many_out, tuple(_rows_at_once(output, args, create_graph) for output in outputs)
     blocks = []
     for output in outputs:
         rows = []
@@ -121,23 +138,54 @@ def _jacobian(func: Callable, args: tuple, create_graph: bool, strict: bool, nam
     return many_out, tuple(blocks)
 
 
+def _check_vectorize(name: str, vectorize: bool, strict: bool, strategy: str) -> None:
+    if strict and vectorize:
+        raise RuntimeError(f"torch.autograd.functional.{name}: `strict=True` and `vectorize=True` are not supported together. Please either set `strict=False` or `vectorize=False`.")
+    if strategy == "forward-mode" and not vectorize:
+        raise NotImplementedError(
+            f'torch.autograd.functional.{name}: `vectorize=False` and `strategy="forward-mode"` are not supported together (yet). '
+            'Please either set `vectorize=True` or `strategy="reverse-mode"`.'
+        )
+
+
+def _forward_jacobian(func: Callable, inputs: Tensors) -> Any:
+    from ..func import jacfwd
+
+    many, given = _tuple(inputs, "inputs", "jacobian")
+    result = jacfwd(func, tuple(range(len(given))))(*(t.detach() for t in given))
+    if isinstance(result[0], Tensor):
+        return result if many else result[0]
+    return tuple(row if many else row[0] for row in result)
+
+
 def jacobian(
     func: Callable, inputs: Tensors, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:  # fmt: skip
     """Derivative of every output element by every input element: shape ``output.shape + input.shape``.
 
-    Several inputs give a tuple, several outputs a tuple of these. ``vectorize`` and ``strategy`` change nothing
-    in the result and are accepted for programs that name them.
+    Several inputs give a tuple, several outputs a tuple of these. ``vectorize`` computes all rows in one batched backward pass, or with
+    ``strategy="forward-mode"`` all columns in one batched forward pass, instead of one after the other. RuntimeError for ``strict`` with
+    ``vectorize``, and for forward mode without ``vectorize`` or with ``create_graph``.
 
     >>> import trine
     >>> trine.autograd.functional.jacobian(lambda x: x * x, trine.tensor([1.0, 2.0]))
     tensor([[2., 0.],
             [0., 4.]])
     """
+    if strategy not in ("reverse-mode", "forward-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+    _check_vectorize("jacobian", vectorize, strict, strategy)
+    if strategy == "forward-mode":
+        if create_graph:
+            raise NotImplementedError(
+                'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not supported together (yet). '
+                'Please either set `create_graph=False` or `strategy="reverse-mode"`.'
+            )
+        return _forward_jacobian(func, inputs)
     with trine.enable_grad():
         many, given = _tuple(inputs, "inputs", "jacobian")
-        many_out, blocks = _jacobian(func, _fresh(given, create_graph), create_graph, strict, "jacobian")
+        many_out, blocks = _jacobian(func, _fresh(given, create_graph), create_graph, strict, "jacobian", vectorize)
     result = tuple(_plain(block, many, create_graph) for block in blocks)
     return result if many_out else result[0]
 
@@ -153,6 +201,8 @@ def hessian(
 ) -> Any:  # fmt: skip
     """Second derivatives of a function with one real result: shape ``input.shape + input.shape``.
 
+    ``vectorize`` computes all rows in one batched backward pass; both strategies then give the same numbers in the same way.
+
     >>> import trine
     >>> trine.autograd.functional.hessian(lambda x: (x**3).sum(), trine.tensor([1.0, 2.0]))
     tensor([[ 6.,  0.],
@@ -164,9 +214,12 @@ def hessian(
         _scalar(outputs, "hessian")
         return _gradients(outputs, args, (trine.ones_like(outputs[0]),), True, strict, "hessian")
 
+    if outer_jacobian_strategy not in ("reverse-mode", "forward-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+    _check_vectorize("hessian", vectorize, strict, outer_jacobian_strategy)
     with trine.enable_grad():
         many, given = _tuple(inputs, "inputs", "hessian")
-        _, blocks = _jacobian(first, _fresh(given, create_graph), create_graph, strict, "hessian")
+        _, blocks = _jacobian(first, _fresh(given, create_graph), create_graph, strict, "hessian", vectorize)
     result = tuple(_plain(block, many, create_graph) for block in blocks)
     return result if many else result[0]
 

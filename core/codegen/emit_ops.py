@@ -6,7 +6,7 @@ from schema import TYPES, Arg, Schema
 from tables import Op
 
 BACKENDS = 4  # CPU, Meta, CUDA, PrivateUse
-MODES = 4  # Autocast, Trace, Profile, Debug
+MODES = 3  # Trace, Profile, Debug
 
 
 def quote(text: str) -> str:
@@ -142,6 +142,7 @@ class Emitter:
         self.put('#pragma GCC diagnostic ignored "-Wunused-parameter"')
         for h in (
             "autograd/declare.h",
+            "batching/batched.h",
             "composite/helpers.h",
             "dispatch/boxing.h",
             "dispatch/pointwise.h",
@@ -189,7 +190,11 @@ class Emitter:
         self.put(f"  mode_handler(select_key({key_expr(s)}))(info_{s.id}, args, results);")
         self.put(self.unbox_results(s))
         self.put("}")
-        table = [backend] * BACKENDS + [autograd] + [f"mode_{s.id}"] * MODES
+        # Composite operators fall apart into others, which know what to do with a batch; those that must not are looped over.
+        batched = backend if op.kind == "composite" and op.batching != "loop" and which != "out" else f"mode_{s.id}"
+        # Within an autocast region only the operators that it casts for take the way through the boxed call.
+        autocast = f"mode_{s.id}" if "autocast" in op.entry and which == "functional" else autograd
+        table = [backend] * BACKENDS + [batched, autograd, autocast] + [f"mode_{s.id}"] * MODES
         self.put(f"static {ret} (*const table_{s.id}[kNumKeys])({params}) = {{{', '.join(table)}}};")
         self.put(f"{ret} {s.cpp_name}({params}) {{ return table_{s.id}[static_cast<int>(select_key({key_expr(s)}))]({call}); }}")
         self.put(f"static void boxed_{s.id}([[maybe_unused]] const Value* a, [[maybe_unused]] Value* r) {{ {self.boxed_call(s)} }}\n")
@@ -438,8 +443,10 @@ class Emitter:
                 if not op.entry.get("function", True):
                     python = quote("method")
                 has_out = str(s.is_out).lower()
+                batching = (op.batching or "loop").capitalize()
+                autocast = str(op.entry.get("autocast", "none")).capitalize()
                 self.put(
-                    f"extern const OperatorInfo info_{s.id} = {{{quote(s.name)}, {quote(s.overload)}, {quote(s.text)}, {quote(op.doc)}, {'args_' + s.id if specs else 'nullptr'}, {len(specs)}, {max(1, len(s.returns))}, ReturnKind::{kind}, {names}, boxed_{s.id}, {python}, {str(bool(method)).lower()}, {has_out}}};"
+                    f"extern const OperatorInfo info_{s.id} = {{{quote(s.name)}, {quote(s.overload)}, {quote(s.text)}, {quote(op.doc)}, {'args_' + s.id if specs else 'nullptr'}, {len(specs)}, {max(1, len(s.returns))}, ReturnKind::{kind}, {names}, boxed_{s.id}, {python}, {str(bool(method)).lower()}, {has_out}, Batching::{batching}, Autocast::{autocast}}};"
                 )
         ids = [s.id for op in self.ops for s in op.variants.values()]
         self.put(f"static const OperatorInfo* const infos_{self.table}[] = {{{', '.join('&info_' + i for i in ids)}}};")

@@ -24,7 +24,7 @@ DTYPE_SETS["floatcomplex"] = DTYPE_SETS["float"] + DTYPE_SETS["complex"]
 
 KEYS = {
     "op", "rule", "expr", "dtypes", "kernel", "composite", "view", "grad", "jvp", "tests", "doc", "method", "function", "inplace", "out",
-    "module", "promote", "raw", "cpp", "numbers", "update", "divisor", "undefined_grads",
+    "module", "promote", "raw", "cpp", "numbers", "update", "divisor", "undefined_grads", "vmap", "autocast",
 }  # fmt: skip
 
 
@@ -43,6 +43,11 @@ class Op:
             if k in self.entry:
                 return {"expr": "pointwise"}.get(k, k)
         return "structured" if "rule" in self.entry else "kernel"
+
+    @property
+    def batching(self) -> str:
+        """What the operator does with the dimensions that vmap hides: "pointwise", "leading", "loop", or "" (composite: falls apart)."""
+        return self.entry.get("vmap", {"pointwise": "pointwise", "composite": ""}.get(self.kind, "loop"))
 
     @property
     def name(self) -> str:

@@ -103,6 +103,10 @@ def max_memory_reserved(device: Any = None) -> int:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "amp":
+        import importlib
+
+        return importlib.import_module("trine.cuda.amp")
     if name in _NEED_A_DEVICE:
         return lambda *args, **kwargs: _refuse(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

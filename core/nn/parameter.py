@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 import trine
 
-__all__ = ["Buffer", "Parameter"]
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
 _Tensor = trine.Tensor
 
@@ -97,3 +97,82 @@ class Buffer(_Tensor, metaclass=_BufferMeta):
         result.persistent = persistent
         result._is_buffer = True
         return result
+
+
+_ALLOWED = frozenset({
+    "__hash__", "__get__", "__set__", "__repr__", "__reduce_ex__", "__deepcopy__", "__setstate__", "bool", "char", "copy_", "cpu", "cuda", "detach",
+    "double", "float", "get_device", "half", "int", "is_complex", "is_floating_point", "long", "requires_grad_", "short", "size", "to", "type",
+})  # fmt: skip
+
+
+class _UninitializedMixin:
+    """A parameter or buffer whose shape is not known yet; :meth:`materialize` gives it one."""
+
+    cls_to_become: type = _Tensor
+
+    def materialize(self, shape: object, device: object = None, dtype: object = None) -> None:
+        """Makes it an ordinary tensor of ``shape`` (uninitialised), on its device and of its dtype unless others are given."""
+        options = {"device": device or self.data.device, "dtype": dtype or self.data.dtype}  # type: ignore[attr-defined]
+        self.data = trine.empty(shape, **options)  # type: ignore[call-overload]
+        self.__class__ = self.cls_to_become
+
+    @property
+    def shape(self) -> object:
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` when trying to "
+            "load an uninitialized parameter into an initialized one. Call `forward` to initialize the parameters before accessing their attributes."
+        )
+
+    def share_memory_(self) -> object:
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters before calling `module.share_memory()`."
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __reduce_ex__(self, protocol: int) -> tuple:
+        return _rebuild_uninitialized, (type(self), self.requires_grad, self.data.device, self.data.dtype)  # type: ignore[attr-defined]
+
+    def __deepcopy__(self, memo: dict) -> object:
+        if id(self) not in memo:
+            memo[id(self)] = _rebuild_uninitialized(type(self), self.requires_grad, self.data.device, self.data.dtype)  # type: ignore[attr-defined]
+        return memo[id(self)]
+
+    @classmethod
+    def __torch_function__(cls, func: object, types: object, args: tuple = (), kwargs: dict | None = None) -> object:
+        if getattr(func, "__name__", None) in _ALLOWED:
+            return trine._C._disabled_torch_function_impl(func, types, args, kwargs or {})
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a `LazyModule` or explicitly "
+            f"manipulating `torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call `forward` with a dummy batch to "
+            "initialize the parameters before calling torch functions"
+        )
+
+
+def _rebuild_uninitialized(cls: type, requires_grad: bool, device: object, dtype: object) -> object:
+    options = {"device": device, "dtype": dtype}
+    return cls(**options) if issubclass(cls, UninitializedBuffer) else cls(requires_grad, **options)
+
+
+class UninitializedParameter(_UninitializedMixin, Parameter):
+    """A parameter without a shape, which ``materialize`` makes a ``Parameter``. Operators on it are a ValueError."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: object = None, dtype: object = None) -> UninitializedParameter:
+        return _Tensor._make_subclass(cls, trine.empty(0, device=device, dtype=dtype), requires_grad)  # type: ignore[call-overload]
+
+
+class UninitializedBuffer(_UninitializedMixin, _Tensor):
+    """A buffer without a shape, which ``materialize`` makes a ``Tensor``. Operators on it are a ValueError."""
+
+    cls_to_become = _Tensor
+
+    def __new__(cls, requires_grad: bool = False, device: object = None, dtype: object = None) -> UninitializedBuffer:
+        return _Tensor._make_subclass(cls, trine.empty(0, device=device, dtype=dtype), requires_grad)  # type: ignore[call-overload]
+
+
+def is_lazy(value: object) -> bool:
+    """True for parameters and buffers that have no shape yet."""
+    return isinstance(value, _UninitializedMixin)

@@ -3,6 +3,7 @@
 #include <queue>
 
 #include "autograd/record.h"
+#include "batching/batched.h"
 
 namespace trine {
 namespace {
@@ -62,6 +63,14 @@ struct Later {
   bool operator()(const Node* a, const Node* b) const { return a->sequence < b->sequence; }
 };
 
+// Sums what the elements of a batch contribute to a tensor that they share.
+Tensor leave_batch(Tensor g, const Node& from, const GradientMeta& to) {
+  if (!batching::is_batched(g)) return g;
+  for (const GradientMeta& result : from.inputs)
+    if (!result.levels.empty()) g = batching::sum_other_levels(g, result.levels, to.levels);
+  return g;
+}
+
 // Makes `g` fit what the forward result looked like: sums broadcast dimensions, converts the dtype.
 Tensor fit(Tensor g, const GradientMeta& meta, const Node& from) {
   if (!equal(g.sizes(), meta.sizes)) {
@@ -87,7 +96,7 @@ void accumulate(Tensor& slot, Tensor g, bool create_graph) {
     return;
   }
   // Writing into a gradient that only this buffer sees saves one allocation per extra use of a tensor.
-  bool own = !create_graph && slot.ptr()->use_count() == 1 && slot.storage()->use_count() == 1 && slot.dtype() == g.dtype() && slot.is_non_overlapping_and_dense();
+  bool own = !create_graph && !batching::is_batched(g) && !batching::is_batched(slot) && slot.ptr()->use_count() == 1 && slot.storage()->use_count() == 1 && slot.dtype() == g.dtype() && slot.is_non_overlapping_and_dense();
   if (own)
     add_(slot, g);
   else
@@ -264,7 +273,7 @@ class Pass {
       const Edge& e = node.edges[i];
       if (!e.node) continue;
       State* s = states_.get(e.node.get());
-      if (i < out.size() && out[i].defined() && s->needed) deliver(*s, e, fit(std::move(out[i]), e.node->inputs[e.input], node));
+      if (i < out.size() && out[i].defined() && s->needed) deliver(*s, e, fit(leave_batch(std::move(out[i]), node, e.node->inputs[e.input]), e.node->inputs[e.input], node));
       if (--s->waiting == 0 && s->needed && !std::exchange(s->expanded, true)) ready_.push(e.node.get());
     }
   }

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "autograd/record.h"
+#include "batching/batched.h"
 
 namespace trine::autograd {
 
@@ -70,7 +71,7 @@ Dims inverse_permutation(DimsRef dims) {
 
 namespace {
 
-Tensor zeros_shaped(const Tensor& grad, DimsRef sizes) { return zeros(sizes, grad.dtype(), grad.device()); }
+Tensor zeros_shaped(const Tensor& grad, DimsRef sizes) { return batching::zeros_for(grad, sizes); }
 
 }  // namespace
 

@@ -1,11 +1,12 @@
 #include "autograd/formulas_index.h"
 
 #include "autograd/record.h"
+#include "batching/batched.h"
 #include "dispatch/tensor_operators.h"
 
 namespace trine::autograd {
 namespace {
-Tensor zeros_of(const Tensor& grad, DimsRef sizes) { return zeros(sizes, grad.dtype(), grad.device()); }
+Tensor zeros_of(const Tensor& grad, DimsRef sizes) { return batching::zeros_for(grad, sizes); }
 }  // namespace
 
 Tensor index_backward(const Tensor& grad, DimsRef sizes, TensorList indices) {

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "autograd/record.h"
+#include "batching/batched.h"
 
 namespace trine {
 
@@ -55,7 +56,7 @@ void Node::add_edges(TensorList l) {
 }
 
 uint32_t Node::add_input(const Tensor& result) {
-  inputs.push_back({Dims(result.sizes()), result.dtype(), result.device()});
+  inputs.push_back({Dims(result.sizes()), result.dtype(), result.device(), Dims(batching::levels(result))});
   return static_cast<uint32_t>(inputs.size() - 1);
 }
 
@@ -195,6 +196,7 @@ void set_requires_grad(const Tensor& t, bool on) {
 }
 
 Tensor detach_shallow(const Tensor& t) {
+  if (batching::is_batched(t)) return batching::make(batching::value(t), batching::levels(t));
   Tensor r = make_view(t, t.sizes(), t.strides(), t.offset());
   r.impl()->wrapped_number = t.impl()->wrapped_number;
   r.impl()->shape_locked = t.impl()->shape_locked;

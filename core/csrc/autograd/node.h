@@ -21,6 +21,7 @@ struct GradientMeta {
   Dims sizes;
   DType dtype;
   Device device;
+  Dims levels{};  // of a batched result
 };
 
 // Code of the user that sees, and may replace, one gradient.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "autograd/tangents.h"
+#include "batching/batched.h"
 
 namespace trine::autograd {
 namespace {
@@ -210,7 +211,7 @@ void set_tangents_by_double_backward(Node& node, std::vector<Tensor> results, co
   int levels = std::exchange(grad_modes.forward_levels, 0);
   std::vector<Tensor> v, out(node.edges.size());
   for (const Tensor& r : results) {
-    Tensor z = zeros_like(detach_shallow(r));
+    Tensor z = batching::zeros_for(r, r.sizes());
     if (is_differentiable(z.dtype())) set_requires_grad(z, true);
     v.push_back(z);
   }

@@ -2,6 +2,7 @@
 
 #include "autograd/record.h"
 #include "autograd/tangents.h"
+#include "batching/batched.h"
 #include "bindings/arguments.h"
 #include "bindings/objects.h"
 #include "tensor/inference.h"
@@ -34,11 +35,11 @@ PyObject* run_backward_py(PyObject*, PyObject* args) {
       PyObject* g = PyTuple_GET_ITEM(grads, i);
       if (g == Py_None) {
         TRINE_CHECK(t.numel() == 1, "grad can be implicitly created only for scalar outputs");
-        root_grads.push_back(ones_like(detach_shallow(t)));
+        root_grads.push_back(batching::expand_levels(ones_like(detach_shallow(t)), t));
       } else {
         TRINE_CHECK_TYPE(is_tensor(g), "element ", i, " of gradients tuple is not a Tensor or None");
         TRINE_CHECK(equal(unwrap(g).sizes(), t.sizes()), "Mismatch in shape: grad_output[", i, "] has a shape of ", unwrap(g).sizes(), " and output[", i, "] has a shape of ", t.sizes(), ".");
-        root_grads.push_back(unwrap(g));
+        root_grads.push_back(batching::expand_levels(unwrap(g), t));
       }
       roots.push_back(std::move(edge));
     }

@@ -355,6 +355,7 @@ Ref item_object(const Tensor& t) {
 
 Ref to_list(const Tensor& t) {
   TRINE_CHECK(t.is_cpu(), "tolist: the tensor is on ", t.device());
+  TRINE_CHECK(!t.impl()->batch, "vmap: tolist() is not possible inside vmap: there is one list for each element of the batch");
   return list_of(t, static_cast<const char*>(t.data()), 0);
 }
 

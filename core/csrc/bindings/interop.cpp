@@ -73,6 +73,7 @@ PyObject* dlpack_export(PyObject*, PyObject* o) {
     const Tensor& t = unwrap(o);
     TRINE_CHECK_KIND_(Buffer, !t.requires_grad(), "Can't export tensors that require gradient, use tensor.detach()");
     TRINE_CHECK_KIND_(Buffer, t.is_cpu(), "Can't export tensors on ", t.device());
+    TRINE_CHECK(!t.impl()->batch, "vmap: a batched tensor cannot be exported as an array");
     auto* e = new Exported{{}, detach_shallow(t), Dims(t.sizes()), Dims(t.strides())};
     for (size_t d = 0; d < e->shape.size(); d++)
       if (e->shape[d] < 2) e->strides[d] = 1;

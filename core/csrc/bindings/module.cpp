@@ -165,7 +165,7 @@ PyMODINIT_FUNC PyInit__C() {
     add_generator_type(m);
     add_node_types(m);
     add_operators(m);
-    if (PyModule_AddFunctions(m, factory_functions) < 0 || PyModule_AddFunctions(m, interop_functions) < 0 || PyModule_AddFunctions(m, autograd_functions) < 0) throw PythonError{};
+    if (PyModule_AddFunctions(m, factory_functions) < 0 || PyModule_AddFunctions(m, interop_functions) < 0 || PyModule_AddFunctions(m, autograd_functions) < 0 || PyModule_AddFunctions(m, batching_functions) < 0 || PyModule_AddFunctions(m, autocast_functions) < 0) throw PythonError{};
     if (PyModule_AddObjectRef(m, "_LinAlgError", linalg_error()) < 0) throw PythonError{};
     if (PyModule_AddStringConstant(m, "__version__", TRINE_VERSION) < 0 || PyModule_AddStringConstant(m, "_build_stamp", TRINE_BUILD_STAMP) < 0 ||
         PyModule_AddStringConstant(m, "_library_stamp", trine::build_stamp()) < 0 || PyModule_AddIntConstant(m, "_has_onednn", TRINE_HAVE_DNNL) < 0)

@@ -23,6 +23,8 @@ PyObject* python_callable(const TensorHook& hook);
 
 extern PyMethodDef interop_functions[];
 extern PyMethodDef autograd_functions[];
+extern PyMethodDef batching_functions[];
+extern PyMethodDef autocast_functions[];
 
 // Class of Tensors as Python sees results of a hook: a tensor, or None for undefined.
 Tensor tensor_or_none(PyObject* o, const char* what);

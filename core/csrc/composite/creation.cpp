@@ -1,6 +1,7 @@
 // Creation, casting and resizing over the operators below.
 #include <cmath>
 
+#include "autograd/node.h"
 #include "autograd/declare.h"
 #include "composite/helpers.h"
 #include "trine/kernels.h"
@@ -104,12 +105,7 @@ Tensor to_device(const Tensor& self, std::optional<Device> device, DType dtype, 
   return copy_(out, source);
 }
 
-Tensor detach_op(const Tensor& self) {
-  Tensor r = make_view(self, self.sizes(), self.strides(), self.offset());
-  r.impl()->wrapped_number = self.impl()->wrapped_number;
-  r.impl()->shape_locked = self.impl()->shape_locked;
-  return r;
-}
+Tensor detach_op(const Tensor& self) { return detach_shallow(self); }
 
 const Tensor& resize_op(const Tensor& self, DimsRef size, std::optional<MemoryFormat> format) {
   TRINE_CHECK(!self.requires_grad() || !grad_enabled(), "resize_: cannot resize variables that require grad");

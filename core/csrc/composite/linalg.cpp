@@ -1,5 +1,6 @@
 // Solutions, inverses and factors: checks, broadcasting and error messages around the decompositions.
 #include "autograd/record.h"
+#include "batching/batched.h"
 #include "composite/helpers.h"
 #include "dispatch/tensor_operators.h"
 #include "rules/linalg.h"
@@ -33,7 +34,8 @@ void check_equation(const char* op, const Tensor& A, const Tensor& B, bool left)
 
 }  // namespace
 
-void check_info(const char* op, const Tensor& info, Failure failure) {
+void check_info(const char* op, const Tensor& found, Failure failure) {
+  const Tensor& info = batching::value(found);
   if (info.is_meta() || info.numel() == 0) return;
   const Tensor dense = info.is_contiguous() ? info : trine::contiguous(info, MemoryFormat::Contiguous);
   for (int64_t i = 0; i < dense.numel(); ++i) {

@@ -25,6 +25,12 @@ struct ArgSpec {
 
 enum class ReturnKind : uint8_t { Void, Tensor, Tensors, TensorList, Bool, Int, Float, Scalar, Self };
 
+// What an operator does with the dimensions that vmap hides (batching/rules.cpp).
+enum class Batching : uint8_t { Loop, Pointwise, Leading };
+
+// What an operator computes in within an autocast region (autocast/autocast.cpp).
+enum class Autocast : uint8_t { None, Lower, Float32, Promote };
+
 using BoxedFn = void (*)(const Value* args, Value* results);
 
 struct OperatorInfo {
@@ -41,6 +47,8 @@ struct OperatorInfo {
   const char* python_module;  // "" = trine, "nn" (only in trine._ops), "fft", "linalg", ..., "method": only a Tensor method
   bool is_method;
   bool has_out;               // the last argument is out=
+  Batching batching;
+  Autocast autocast;
 };
 
 std::span<const OperatorInfo* const> all_operators();

@@ -7,8 +7,9 @@
 
 namespace trine {
 
-// The highest key present wins. Backends come first, in the order of DeviceType.
-enum class Key : uint8_t { CPU, Meta, CUDA, PrivateUse, Autograd, Autocast, Trace, Profile, Debug, Count };
+// The highest key present wins. Backends come first, in the order of DeviceType. Batched tensors (batching/batched.h) are taken apart below
+// autograd: a graph holds them whole.
+enum class Key : uint8_t { CPU, Meta, CUDA, PrivateUse, Batched, Autograd, Autocast, Trace, Profile, Debug, Count };
 constexpr int kNumKeys = static_cast<int>(Key::Count);
 constexpr int kNumBackends = 4;
 
@@ -40,9 +41,9 @@ class ExcludeKeys {
  private:
   KeySet saved_;
 };
-// Code inside runs below autograd: nothing is recorded.
+// Code inside runs below autograd: nothing is recorded, and what autocast had to cast is cast.
 struct BelowAutograd : ExcludeKeys {
-  BelowAutograd() : ExcludeKeys(Key::Autograd) {}
+  BelowAutograd() : ExcludeKeys(KeySet(Key::Autograd) | Key::Autocast) {}
 };
 
 }  // namespace trine

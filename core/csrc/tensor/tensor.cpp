@@ -32,6 +32,7 @@ void TensorImpl::destroy() {
     python_object = nullptr;
   }
   if (autograd) destroy_autograd_meta(autograd);
+  if (batch) destroy_batch_info(batch);
   delete this;
 }
 
@@ -312,6 +313,8 @@ Tensor from_storage(Ptr<Storage> storage, DType dtype, DimsRef sizes, DimsRef st
 Scalar item(const Tensor& t) {
   TRINE_CHECK(t.numel() == 1, "a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
   TRINE_CHECK(!t.is_meta(), "item: a meta tensor has no values");
+  TRINE_CHECK(!t.impl()->batch, "vmap: It looks like you're calling .item() on a Tensor, or use its value to decide what the program does next. Neither is possible inside vmap: there is one value for "
+              "each element of the batch.");
   Scalar out;
   TRINE_DISPATCH_ALL(t.dtype(), "item", out = Scalar::load<scalar_t>(t.data()));
   return out;

@@ -18,6 +18,8 @@ enum class MemoryFormat : uint8_t { Contiguous, Preserve, ChannelsLast, Channels
 class Tensor;
 struct AutogradMeta;  // autograd/meta.h
 void destroy_autograd_meta(AutogradMeta* meta) noexcept;
+struct BatchInfo;  // batching/batched.h
+void destroy_batch_info(BatchInfo* info) noexcept;
 
 // What a view remembers about how it came to be, for in-place writes under autograd.
 enum class ViewOrigin : uint8_t { Default, NoGradMode, MultipleOutputs, InferenceMode };
@@ -38,6 +40,7 @@ class TensorImpl final : public RefCounted, public Pooled {
   ViewOrigin view_origin = ViewOrigin::Default;
   KeySet keys;                   // backend, and Autograd when it requires grad
   AutogradMeta* autograd = nullptr;
+  BatchInfo* batch = nullptr;    // under vmap: the whole batch of which this shows one element's shape
   Ptr<TensorImpl> base;          // for a view: the tensor that owns the history
   void* python_object = nullptr; // the Python object of this tensor, if there is one (owned by bindings/)
 

@@ -62,7 +62,9 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     dims = len(size) - 2
     if dims not in (2, 3):
-        raise NotImplementedError(f"affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size {size}.")
+        raise NotImplementedError(
+            f"affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size {size}."
+        )
     if theta.dim() != 3 or tuple(theta.shape[1:]) != (dims, dims + 1):
         raise ValueError(
             f"Expected a batch of {dims}D affine matrices of shape Nx{dims}x{dims + 1} for size {size}. Got {tuple(theta.shape)}."
@@ -143,8 +145,8 @@ def embedding_bag(
     >>> import trine
     >>> table = trine.arange(6.).view(3, 2)
     >>> trine.nn.functional.embedding_bag(trine.tensor([[0, 1], [2, 2]]), table, mode="sum")
-    tensor([[2., 4.],
-            [8., 10.]])
+    tensor([[ 2.,  4.],
+            [ 8., 10.]])
     """
     if weight.dtype == trine.int64 and input.is_floating_point():
         warnings.warn(

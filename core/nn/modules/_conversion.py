@@ -139,6 +139,10 @@ class Conversion:
         """Move all parameters and buffers to a CUDA device."""
         return self._apply(lambda t: t.cuda(device))
 
+    def xpu(self, device: Any = None) -> Any:
+        """Move all parameters and buffers to an XPU device; RuntimeError where there is none."""
+        return self._apply(lambda t: t.to(device if device is not None else "xpu"))
+
     def type(self, dst_type: Any) -> Any:
         """Cast all parameters and buffers, integer ones included, to `dst_type`."""
         return self._apply(lambda t: t.type(dst_type))

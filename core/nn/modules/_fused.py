@@ -37,7 +37,7 @@ def limits(activation: Module | None) -> tuple[float, float] | None:
 
 def fused(conv: Module, norm: Module, x: Tensor, bounds: tuple[float, float], residual: Tensor | None = None) -> Tensor | None:
     """The whole block in one operator; None when these modules or this mode need the single calls."""
-    if type(norm) is not _NORMS.get(type(conv)) or norm.training or trine.is_grad_enabled():
+    if type(norm) is not _NORMS.get(type(conv)) or norm.training or trine.is_grad_enabled() or trine._C.is_autocast_cpu_enabled():
         return None
     if type(x) is not Tensor or x.dim() != conv.weight.dim() or conv.padding_mode != "zeros" or isinstance(conv.padding, str):
         return None

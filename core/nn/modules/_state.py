@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import trine
 
-from ..parameter import Parameter, is_parameter
+from ..parameter import Parameter, is_lazy, is_parameter
 from ._hooks import RemovableHandle, add_hook
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
@@ -212,6 +212,12 @@ class StateDict:
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
                 f"checkpoint but received {type(value)}"
             )
+        if is_lazy(current):
+            if not is_lazy(value):
+                return f"{key}: an uninitialized parameter cannot take values; call forward first, or load into a lazy module"
+            return None
+        if is_lazy(value):
+            return f"While copying the parameter named \"{key}\", the checkpoint's parameter is uninitialized and the model's is not."
         # Checkpoints written before 0-dim tensors existed hold scalars as one element vectors.
         if current.dim() == 0 and value.dim() == 1 and value.shape[0] == 1:
             value = value[0]

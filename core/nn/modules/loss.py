@@ -14,9 +14,9 @@ from .module import Module
 __all__ = [
     "BCELoss",
     "BCEWithLogitsLoss",
+    "CTCLoss",
     "CosineEmbeddingLoss",
     "CrossEntropyLoss",
-    "CTCLoss",
     "GaussianNLLLoss",
     "HingeEmbeddingLoss",
     "HuberLoss",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any
+from typing import Any, TypeVar
 
 import trine
 
@@ -100,6 +100,7 @@ class Module(HookRegistration, StateDict, Traversal, Conversion):
     """
 
     dump_patches: bool = False
+    T_destination = TypeVar("T_destination", bound=dict[str, Any])
     # Written into the metadata of a state_dict; raise it when the layout of a layer's entries changes.
     _version: int = 1
     # True makes `__init__` hand its arguments on to the next class of a multiple inheritance.
