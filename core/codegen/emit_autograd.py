@@ -195,7 +195,7 @@ class Emitter:
                 self.put(f"    set_history(std::get<{i}>(result), node, {i});")
         for line in saves_after:
             self.put(f"    {line}")
-        self.forward_mode(op, s, inplace, results, targeted, jvp)
+        self.forward_mode(op, s, inplace, results, targeted, jvp, saves_after)
         self.put("  }")
         if op.kind == "view" and not inplace:
             origin = "ViewOrigin::MultipleOutputs" if s.returns == ("Tensor[]",) else "ViewOrigin::Default"
@@ -250,7 +250,7 @@ class Emitter:
             self.put(f"  void release() override {{ {' '.join(releases)} }}")
         self.put("};\n")
 
-    def forward_mode(self, op: Op, s: Schema, inplace: bool, results: list[str], targeted: list[Arg], jvp) -> None:
+    def forward_mode(self, op: Op, s: Schema, inplace: bool, results: list[str], targeted: list[Arg], jvp, saved_results: list[str]) -> None:
         """Tangents of the results, when forward-mode AD is on and an input has one."""
         checks = " || ".join(f"has_tangent({a.name})" for a in targeted)
         self.put(f"    if (forward_mode() && ({checks})) {{")
@@ -275,4 +275,8 @@ class Emitter:
                     self.put(f"      append_tangents(tangents, {a.name}, {str(a in targeted).lower()});")
             value = target if inplace or len(results) == 1 else "result"
             self.put(f"      set_tangents_by_double_backward(*node, {value}, tangents);")
+        # Saved results are kept from before; a derivative of the backward pass in forward mode needs their tangents.
+        for line in saved_results:
+            field, value = line.removeprefix("node->").removesuffix(");").split(".save_output(")
+            self.put(f"      node->{field}.keep_tangent({value.rsplit(',', 1)[0]});")
         self.put("    }")

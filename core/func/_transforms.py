@@ -48,7 +48,13 @@ def _fresh(t: Tensor) -> Tensor:
     for level, size in active_levels():
         if level not in own:
             t = hide(t.unsqueeze(0).expand(size, *t.shape), 0, level)
-    return t.view_as(t) if t.requires_grad else t.detach().requires_grad_()
+    if t.requires_grad:
+        return t.view_as(t)
+    if forward_ad._levels.current < 0:
+        return t.detach().requires_grad_()
+    value, tangent = forward_ad.unpack_dual(t)
+    fresh = value.detach().requires_grad_()
+    return fresh if tangent is None else forward_ad.make_dual(fresh, tangent)
 
 
 def _check_tensors(name: str, tree: Any, what: str) -> None:
@@ -87,6 +93,9 @@ def _gradients(outputs: list[Tensor], inputs: list[Tensor], vectors: list[Tensor
 
 
 def _cut(tree: Any) -> Any:
+    """Results without a graph. Within a forward pass they keep their tangents."""
+    if forward_ad._levels.current >= 0:
+        return tree
     return tree_map(lambda t: t.detach() if isinstance(t, Tensor) else t, tree)
 
 
@@ -141,7 +150,7 @@ def grad_and_value(func: Callable, argnums: Argnums = 0, has_aux: bool = False) 
         if isinstance(argnums, int):
             grads = grads[0]
         if not outer:
-            output, aux = output.detach(), _cut(aux)
+            output, aux = _cut(output), _cut(aux)
         return grads, ((output, aux) if has_aux else output)
 
     return call

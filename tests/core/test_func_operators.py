@@ -14,6 +14,7 @@ OPERATORS = operators.all_operators()
 # They see memory, draw numbers, or give what depends on values alone.
 NOT_MAPPED = {
     "as_strided", "as_strided_scatter", "view_dtype", "is_nonzero", "item", "equal", "allclose", "nonzero", "masked_select", "unique_consecutive", "resize", "resize_as", "set",
+    "dropout", "native_dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout",
 }  # fmt: skip
 
 

@@ -33,7 +33,7 @@ LAZY = [
 def test_first_input_tells_the_sizes(make, shape, cls, shapes):
     lazy = make()
     assert lazy.has_uninitialized_params()
-    state = lazy.state_dict()
+    state = make().state_dict()
     copies = [copy.deepcopy(lazy), pickle.loads(pickle.dumps(lazy))]
     lazy.double().float()
     x = trine.randn(shape)

@@ -3,6 +3,7 @@
 
 #include "autograd/formulas_nn.h"
 #include "autograd/record.h"
+#include "batching/batched.h"
 #include "dispatch/tensor_operators.h"
 
 namespace trine::autograd {
@@ -88,7 +89,7 @@ Tensor det_backward(const Tensor& grad, const Tensor& result, const Tensor& A, c
   if (A.numel() == 0) return zeros_like(A);
   const Tensor g = column(column(grad * conj_of(result)));
   Tensor I = expand(eye(A.size(-1), A.size(-1), A.dtype(), A.device()), A.sizes());
-  const bool singular = !A.is_meta() && item(any(result == Scalar(0))).to<bool>();
+  const bool singular = !A.is_meta() && item(any(batching::value(result) == Scalar(0))).to<bool>();
   if (!singular) return is_differentiated(grad, A) ? linalg_solve(adjoint(A), I * g, true) : linalg_lu_solve(LU, pivots, I * g, true, true);
   // det(A) A^-H is the cofactor matrix, which exists for every A: U diag(products of the other singular values) Vh, times det(U Vh).
   auto [U, S, Vh] = _linalg_svd(A, false, true);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "batching/batched.h"
 #include "rules/reduce.h"
 #include "dispatch/tensor_operators.h"
 
@@ -31,7 +32,7 @@ Tensor product_of_others(const Tensor& self, int64_t dim) {
   return left * right;
 }
 
-bool has_zero(const Tensor& t) { return !t.is_meta() && t.numel() > 0 && item(any(t == Scalar(0))).to<bool>() ; }
+bool has_zero(const Tensor& t) { return !t.is_meta() && t.numel() > 0 && item(any(batching::value(t) == Scalar(0))).to<bool>(); }
 
 }  // namespace
 

@@ -90,8 +90,12 @@ void SavedTensor::save_output(const Tensor& t, uint32_t number) {
   data_ = detach_shallow(t);
 }
 
+void SavedTensor::keep_tangent(const Tensor& result) {
+  if (was_saved_ && is_output_ && autograd::has_tangent(result)) tangent_ = result.impl()->autograd->tangent;
+}
+
 void SavedTensor::release() {
-  data_ = Tensor();
+  data_ = tangent_ = Tensor();
   delete packed_;
   packed_ = nullptr;
 }
@@ -113,6 +117,7 @@ Tensor SavedTensor::unpack(Node* owner) const {
     m.grad_fn = Ptr<Node>::share(owner);
     m.output = output_;
     r.impl()->keys = r.impl()->keys | Key::Autograd;
+    if (tangent_.defined() && grad_modes.forward_levels) autograd::set_tangent(r, tangent_);
   } else {
     return t;
   }

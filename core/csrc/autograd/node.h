@@ -98,12 +98,13 @@ class SavedTensor {
  public:
   void save(const Tensor& t);
   void save_output(const Tensor& t, uint32_t number);  // a result of the node itself: kept without its history, to avoid a cycle
+  void keep_tangent(const Tensor& result);  // of a saved result, which gets its tangent after it was saved
   Tensor unpack(Node* owner) const;
   void release();
   bool empty() const { return !data_.defined() && !packed_; }
 
  private:
-  Tensor data_;
+  Tensor data_, tangent_;
   uint32_t version_ = 0, output_ = 0;
   bool is_output_ = false, requires_grad_ = false, was_saved_ = false;
   class PackedTensor* packed_ = nullptr;  // by saved_tensors_hooks

@@ -208,7 +208,11 @@ void append_tangents(std::vector<Tensor>& tangents, TensorList l, bool different
 void set_tangents_by_double_backward(Node& node, std::vector<Tensor> results, const std::vector<Tensor>& tangents) {
   // vjp(v) is linear in v; differentiating <vjp(v), tangents> by v gives J tangents.
   GradMode on(true);
-  int levels = std::exchange(grad_modes.forward_levels, 0);
+  struct WithoutForwardMode {
+    int levels = std::exchange(grad_modes.forward_levels, 0);
+    ~WithoutForwardMode() { grad_modes.forward_levels = levels; }
+  };
+  std::optional<WithoutForwardMode> without(std::in_place);
   std::vector<Tensor> v, out(node.edges.size());
   for (const Tensor& r : results) {
     Tensor z = batching::zeros_for(r, r.sizes());
@@ -226,7 +230,7 @@ void set_tangents_by_double_backward(Node& node, std::vector<Tensor> results, co
       roots.push_back(gradient_edge(out[i]));
       Tensor t = tangents[i];
       if (!equal(t.sizes(), out[i].sizes())) t = expand(t, out[i].sizes());
-      cotangents.push_back(t);
+      cotangents.push_back(batching::expand_levels(t, out[i]));
     }
   BackwardOptions options{.keep_graph = true, .create_graph = true};
   std::vector<size_t> index;
@@ -236,7 +240,7 @@ void set_tangents_by_double_backward(Node& node, std::vector<Tensor> results, co
       index.push_back(i);
     }
   std::vector<Tensor> res = roots.empty() ? std::vector<Tensor>(index.size()) : run_backward(roots, cotangents, options);
-  grad_modes.forward_levels = levels;
+  without.reset();
   for (size_t i = 0; i < index.size(); i++) set_tangent(results[index[i]], res[i].defined() ? res[i] : zeros_like(v[index[i]]));
 }
 

@@ -79,7 +79,11 @@ Tensor zeros_for(const Tensor& like, DimsRef sizes) {
 Tensor add_batch_dim(const Tensor& t, int64_t dim, int64_t level) {
   const DimsRef own = levels(t);
   const int64_t n = static_cast<int64_t>(own.size()), at = std::lower_bound(own.begin(), own.end(), level) - own.begin(), d = wrap_dim(dim, t.dim(), false) + n;
-  TRINE_CHECK(at == n || own[static_cast<size_t>(at)] != level, "vmap: the tensor has the level ", level, " already");
+  if (at < n && own[static_cast<size_t>(at)] == level) {
+    // The tensor differs from element to element already: element i sees place i of its own.
+    const Tensor v = movedim(diagonal(value(t), 0, at, d), Dims{-1}, Dims{at});
+    return make(make_view(v, v.sizes(), v.strides(), v.offset()), own);
+  }
   // A view of its own, so that nothing of the function's arguments is recorded twice.
   const Tensor v = movedim(value(t), Dims{d}, Dims{at});
   Dims all(own.first(static_cast<size_t>(at)));

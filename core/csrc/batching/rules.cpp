@@ -145,6 +145,8 @@ void pointwise(Call& c, Value* results) {
       types.add(c.tensor(i));
     }
   for (size_t i = 0; i < c.op.num_args; ++i) {
+    // Of a batch of images the memory format says nothing: the batch has a dimension more.
+    if (c.values[i].tag() == Tag::MemoryFormat && c.values[i].memory_format() > MemoryFormat::Preserve) c.values[i] = c.op.args[i].nullable ? Value() : Value(MemoryFormat::Preserve);
     if (!c.is_tensor(i) || !is_batched(c.tensor(i))) continue;
     const Tensor& t = c.tensor(i);
     Tensor v = with_levels(t, c.levels);
@@ -423,6 +425,17 @@ bool rule_index_select(Call& c, Value* r) {
   if (is_batched(c.tensor(2)) || c.tensor(0).dim() == 0) return false;
   return give(c, r, index_select(value(c.tensor(0)), wrap_dim(c.values[1].to_int(), c.tensor(0).dim()) + count(c.levels), c.tensor(2)));
 }
+bool rule_searchsorted(Call& c, Value* r) {
+  if (c.tensor(0).dim() == 1 && !is_batched(c.tensor(0))) {
+    c.set(1, value(c.tensor(1)));
+    c.run(r);
+    c.wrap(r);
+    return true;
+  }
+  if (c.tensor(0).dim() != c.tensor(1).dim()) return false;
+  leading(c, r);
+  return true;
+}
 bool rule_embedding(Call& c, Value* r) {
   const Tensor weight = shared(c.tensor(0));
   if (is_batched(weight)) return false;
@@ -434,12 +447,19 @@ bool rule_embedding(Call& c, Value* r) {
 }
 bool rule_index(Call& c, Value* r) {
   const std::vector<Tensor> indices = c.list(1);
-  bool batched = false, front = true, ended = false;
+  bool batched = false, front = true, ended = false, gap = false, seen = false;
   for (const Tensor& t : indices) {
     batched |= is_batched(t);
-    if (!t.defined()) ended = true;
-    else if (ended || t.dtype() == DType::Bool) front = false;
+    if (!t.defined()) {
+      ended = true;
+      continue;
+    }
+    gap |= seen && ended;
+    front &= !ended && t.dtype() != DType::Bool;
+    seen = true;
+    ended = false;
   }
+  if (gap) return false;  // indices with something between them move to the front
   if (!batched) {  // the levels are kept whole
     std::vector<Tensor> moved(c.levels.size());
     moved.insert(moved.end(), indices.begin(), indices.end());
@@ -513,7 +533,8 @@ const std::unordered_map<std::string_view, Rule>& rules() {
       {"_conv_forward", rule_conv}, {"_conv_input_grad", rule_conv}, {"_attention", rule_fold<4>},
       {"_max_pool", rule_fold_any}, {"_max_pool_values", rule_fold_any}, {"_adaptive_max_pool", rule_fold_any}, {"_avg_pool", rule_fold_any},
       {"_avg_pool_backward", rule_fold_any}, {"_adaptive_avg_pool", rule_fold_any}, {"_adaptive_avg_pool_backward", rule_fold_any}, {"_pool_scatter", rule_fold_any},
-      {"_pool_gather", rule_fold_any}, {"_resample", rule_fold_any}, {"_resample_backward", rule_fold_any}, {"grid_sampler", rule_fold_any},
+      {"_pool_gather", rule_fold_any}, {"_resample", rule_fold_any}, {"_resample_backward", rule_fold_any}, {"grid_sampler", rule_fold_any}, {"searchsorted", rule_searchsorted},
+      {"_lstm_cell", rule_fold_any}, {"_lstm_cell_backward", rule_fold_any}, {"_gru_cell", rule_fold_any}, {"_gru_cell_backward", rule_fold_any},
   };
   return map;
 }
@@ -528,10 +549,14 @@ void random(Call& c, Value* results) {
   TRINE_CHECK(randomness != Randomness::Error, "vmap: called random operation ", c.op.name,
               " while in randomness error mode. Please either use the 'same' or 'different' randomness flags on vmap or perform the randomness operation out of vmap");
   if (randomness == Randomness::Different) return pointwise(c, results);
-  TRINE_CHECK(c.op.returns != ReturnKind::Self, "vmap: the in-place random operation ", c.op.name, " cannot draw the same numbers for all elements of the batch: use randomness='different'");
-  for (size_t i = 0; i < c.op.num_args; ++i)
-    TRINE_CHECK(!c.is_tensor(i) || i == 0 || !is_batched(c.tensor(i)), "vmap: ", c.op.name, " of several batched tensors needs randomness='different'");
-  loop(c, results);
+  // The same numbers for all: drawn once, for the shape of an element.
+  size_t batched = 0;
+  for (size_t i = 0; i < c.op.num_args; ++i) batched += c.is_tensor(i) && is_batched(c.tensor(i));
+  TRINE_CHECK(c.op.returns == ReturnKind::Self && batched == 1 && c.op.args[0].written, "vmap: ", c.op.name, " of tensors that differ from element to element needs randomness='different'");
+  const Tensor self = c.tensor(0), drawn = empty(self.sizes(), self.dtype(), self.device());
+  c.set(0, drawn);
+  c.run(results);
+  copy_(value(self), drawn);
 }
 
 void call(const OperatorInfo& op, const Value* args, Value* results) {

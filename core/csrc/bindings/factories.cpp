@@ -348,6 +348,7 @@ Tensor tensor_from_python(PyObject* data, DType dtype) {
 }
 
 Ref item_object(const Tensor& t) {
+  if (t.impl()->batch) item(t);  // throws
   TRINE_CHECK(t.numel() == 1, "a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
   TRINE_CHECK(!t.is_meta(), "item: Tensor.item() cannot be called on meta tensors");
   return number_object(static_cast<const char*>(t.data()), t.dtype());

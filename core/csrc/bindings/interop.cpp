@@ -121,6 +121,7 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
     const Tensor& t = unwrap(self);
     const char* format = buffer_format(t.dtype());
     TRINE_CHECK_KIND_(Buffer, t.is_cpu(), "a tensor on ", t.device(), " has no memory that Python can see");
+    TRINE_CHECK(!t.impl()->batch, "vmap: numpy() is not possible inside vmap: there is one array for each element of the batch");
     TRINE_CHECK_KIND_(Buffer, !t.requires_grad(), "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
     TRINE_CHECK_KIND_(Buffer, format || !(flags & PyBUF_FORMAT), "the buffer protocol has no format for ", t.dtype());
     bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;

@@ -1,8 +1,9 @@
 // Creation, casting and resizing over the operators below.
 #include <cmath>
 
-#include "autograd/node.h"
 #include "autograd/declare.h"
+#include "autograd/node.h"
+#include "batching/batched.h"
 #include "composite/helpers.h"
 #include "trine/kernels.h"
 
@@ -29,6 +30,7 @@ Tensor make_empty_like(const Tensor& self, DType dtype, std::optional<Device> de
     Dims strides = format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve ? Dims(shape.strides()) : strides_for(self.sizes(), *format);
     return trine::empty_strided(self.sizes(), strides, dtype == DType::Undefined ? self.dtype() : dtype, *device);
   }
+  if (batching::is_batched(self)) return batching::make(trine::empty_like(batching::value(self), dtype, MemoryFormat::Preserve), batching::levels(self));
   return trine::empty_like(self, dtype, format.value_or(MemoryFormat::Preserve));
 }
 

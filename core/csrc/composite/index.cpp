@@ -1,4 +1,5 @@
 // Indexing made of other operators: masks become positions, updates of parts become writes to views.
+#include "batching/batched.h"
 #include "rules/index.h"
 #include "dispatch/tensor_operators.h"
 #include "trine/kernels.h"
@@ -50,7 +51,7 @@ const Tensor& index_put_(const Tensor& self, TensorList indices, const Tensor& v
   if (!any_mask(indices)) return trine::_index_put_(self, indices, values, accumulate);
   // One mask and one value: no positions are needed.
   if (indices.size() == 1 && indices[0].dtype() == DType::Bool && values.numel() == 1 && values.dim() == 0 && values.dtype() == self.dtype() && !accumulate &&
-      equal(indices[0].sizes(), self.sizes()) && !values.requires_grad() && values.is_cpu() && self.is_cpu())
+      equal(indices[0].sizes(), self.sizes()) && !values.requires_grad() && values.is_cpu() && self.is_cpu() && !batching::is_batched(values))
     return trine::masked_fill_(self, indices[0], item(values));
   std::vector<Tensor> places = expand_masks(self, indices);
   return trine::_index_put_(self, places, values, accumulate);

@@ -1,4 +1,5 @@
 // Rearranged copies made of views and joins.
+#include "batching/batched.h"
 #include "dispatch/tensor_operators.h"
 #include "trine/kernels.h"
 
@@ -85,7 +86,7 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2
   sizes.pop_back();
   sizes.insert(static_cast<size_t>(std::min(a, b)), n);
   sizes.insert(static_cast<size_t>(std::max(a, b)), n);
-  Tensor out = trine::zeros(sizes, self.dtype(), self.device());
+  Tensor out = batching::zeros_for(self, sizes);
   trine::copy_(trine::diagonal(out, offset, a, b), self);
   return out;
 }

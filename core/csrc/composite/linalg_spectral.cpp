@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "autograd/record.h"
+#include "batching/batched.h"
 #include "composite/helpers.h"
 #include "dispatch/tensor_operators.h"
 #include "rules/linalg.h"
@@ -214,7 +215,7 @@ Tensor linalg_matrix_exp(const Tensor& A) {
   };
   const Tensor odd = trine::matmul(X, trine::matmul(X6, combine(13, false)) + combine(7, true)), even = trine::matmul(X6, combine(12, false)) + combine(6, true);
   Tensor result = trine::linalg_solve(even - odd, even + odd);
-  const int64_t most = A.is_meta() ? 0 : item(trine::amax(halvings)).to<int64_t>();
+  const int64_t most = A.is_meta() ? 0 : item(trine::amax(batching::value(halvings))).to<int64_t>();
   for (int64_t i = 0; i < most; ++i) result = trine::where(halvings > Scalar(i), trine::matmul(result, result), result);
   return trine::contiguous(result, MemoryFormat::Contiguous);
 }

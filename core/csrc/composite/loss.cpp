@@ -1,4 +1,5 @@
 // Losses: elementwise values and how they are reduced.
+#include "batching/batched.h"
 #include "composite/helpers_loss.h"
 #include "dispatch/tensor_operators.h"
 #include "trine/kernels.h"
@@ -47,7 +48,7 @@ Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, d
 
 Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction) {
   if (self.is_cpu() && self.numel() > 0) {
-    bool inside = item(trine::amin(trine::detach(self))).to_double() >= 0 && item(trine::amax(trine::detach(self))).to_double() <= 1;
+    bool inside = item(trine::amin(batching::value(trine::detach(self)))).to_double() >= 0 && item(trine::amax(batching::value(trine::detach(self)))).to_double() <= 1;
     TRINE_CHECK(inside, "binary_cross_entropy: all elements of input should be between 0 and 1");
   }
   Tensor loss = trine::_binary_cross_entropy(self, target);

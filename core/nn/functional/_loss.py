@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import trine
 from trine import Tensor, _ops
 
 from .. import _reduction
+
+
+def in_float32(function: Callable) -> Callable:
+    """A loss whose tensors are float32 within an autocast region."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not trine._C.is_autocast_cpu_enabled():
+            return function(*args, **kwargs)
+
+        def wide(v: Any) -> Any:
+            return v.float() if isinstance(v, Tensor) and v.dtype in (trine.float16, trine.bfloat16) else v
+
+        with trine.autocast("cpu", enabled=False):
+            return function(*map(wide, args), **{k: wide(v) for k, v in kwargs.items()})
+
+    return call
 
 
 def _reduce(loss: Tensor, reduction: str) -> Tensor:
@@ -168,6 +188,7 @@ def binary_cross_entropy_with_logits(
     return _ops.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
 
 
+@in_float32
 def kl_div(
     input: Tensor,
     target: Tensor,
@@ -197,6 +218,7 @@ def kl_div(
     return _reduce(loss, reduction)
 
 
+@in_float32
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -219,6 +241,7 @@ def poisson_nll_loss(
     return _reduce(loss, reduction)
 
 
+@in_float32
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -252,6 +275,7 @@ def gaussian_nll_loss(
     return _reduce(loss, reduction)
 
 
+@in_float32
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,

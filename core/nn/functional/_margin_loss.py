@@ -10,9 +10,10 @@ from trine import Tensor
 from .. import _reduction
 from ._activation import logsigmoid
 from ._distance import pairwise_distance
-from ._loss import _reduce
+from ._loss import _reduce, in_float32
 
 
+@in_float32
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -32,6 +33,7 @@ def margin_ranking_loss(
     return _reduce((-target * (input1 - input2) + margin).clamp_min(0), reduction)
 
 
+@in_float32
 def hinge_embedding_loss(
     input: Tensor,
     target: Tensor,
@@ -47,6 +49,7 @@ def hinge_embedding_loss(
     return _reduce(near + far, reduction)
 
 
+@in_float32
 def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
@@ -77,6 +80,7 @@ def cosine_embedding_loss(
     return _reduce(loss, reduction)
 
 
+@in_float32
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -102,6 +106,7 @@ def triplet_margin_loss(
     )
 
 
+@in_float32
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -129,6 +134,7 @@ def triplet_margin_with_distance_loss(
     return _reduce((margin + near - far).clamp_min(0), reduction)
 
 
+@in_float32
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -157,6 +163,7 @@ def multi_margin_loss(
     return _reduce(loss.reshape(target.shape) if single else loss, reduction)
 
 
+@in_float32
 def multilabel_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -181,6 +188,7 @@ def multilabel_margin_loss(
     return _reduce(loss.reshape(()) if single else loss, reduction)
 
 
+@in_float32
 def multilabel_soft_margin_loss(
     input: Tensor,
     target: Tensor,
