@@ -41,6 +41,17 @@ struct Geometry {
       count *= shape[i];
     }
   }
+  // Where lines `first` and following begin.
+  void begins(int64_t first, int64_t count, int64_t in_unit, int64_t out_unit, int64_t* in, int64_t* out) const {
+    for (int64_t q = 0; q < count;) {
+      begin(first + q, in + q, out + q);
+      in[q] *= in_unit, out[q] *= out_unit;
+      if (sizes.empty()) return;
+      // The rest of this row of lines follows in equal steps.
+      const int64_t row = std::min(count, q + sizes.back() - (first + q) % sizes.back());
+      for (++q; q < row; ++q) in[q] = in[q - 1] + in_strides.back() * in_unit, out[q] = out[q - 1] + out_strides.back() * out_unit;
+    }
+  }
   void begin(int64_t line, int64_t* in, int64_t* out) const {
     *in = *out = 0;
     for (size_t d = sizes.size(); d-- > 0;) {
@@ -124,7 +135,8 @@ template <class T> void transform_lines(const FftJob<T>& job, const Geometry& g,
   const FftKernels<T>& kernels = fft_kernels<T>();
   const FftPlan<T>& plan = *job.plan;
   const bool few = 2 * g.count <= kernels.lanes;
-  if (plan.n >= kLongLine || (few && (plan.n >= kMatrixLine || g.count == 1))) {
+  const bool columns = plan.direct() && g.in_stride != 1;
+  if ((plan.n >= kLongLine && !columns) || (few && (plan.n >= kMatrixLine || g.count == 1))) {
     auto run = [&](int64_t first, int64_t last) {
       for (int64_t q = first; q < last; ++q) {
         int64_t from, to;
@@ -143,10 +155,7 @@ template <class T> void transform_lines(const FftJob<T>& job, const Geometry& g,
     int64_t from[2 * 16], to[2 * 16];
     for (int64_t group = first; group < last; ++group) {
       const int64_t begin = group * width, count = std::min(width, g.count - begin);
-      for (int64_t q = 0; q < count; ++q) {
-        g.begin(begin + q, from + q, to + q);
-        from[q] *= in_unit, to[q] *= out_unit;
-      }
+      g.begins(begin, count, in_unit, out_unit, from, to);
       kernels.group(job, {in, from, g.in_stride * in_unit}, {out, to, g.out_stride * out_unit}, count, work.data());
     }
   });
