@@ -6,6 +6,7 @@ from schema import TYPES, Arg, Schema
 from tables import Op
 
 BACKENDS = 4  # CPU, Meta, CUDA, PrivateUse
+LAZY = 2  # Conjugate, Negative
 MODES = 4  # Autocast, Trace, Profile, Debug
 
 
@@ -189,7 +190,10 @@ class Emitter:
         self.put(f"  mode_handler(select_key({key_expr(s)}))(info_{s.id}, args, results);")
         self.put(self.unbox_results(s))
         self.put("}")
-        table = [backend] * BACKENDS + [autograd] + [f"mode_{s.id}"] * MODES
+        # Views carry lazy conjugation on, composite operators leave it to what they call.
+        knows_lazy = op.kind in ("view", "composite") or op.entry.get("lazy", False)
+        lazy = backend if knows_lazy else f"mode_{s.id}"
+        table = [backend] * BACKENDS + [lazy] * LAZY + [autograd] + [f"mode_{s.id}"] * MODES
         self.put(f"static {ret} (*const table_{s.id}[kNumKeys])({params}) = {{{', '.join(table)}}};")
         self.put(f"{ret} {s.cpp_name}({params}) {{ return table_{s.id}[static_cast<int>(select_key({key_expr(s)}))]({call}); }}")
         self.put(f"static void boxed_{s.id}([[maybe_unused]] const Value* a, [[maybe_unused]] Value* r) {{ {self.boxed_call(s)} }}\n")

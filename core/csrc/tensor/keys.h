@@ -7,8 +7,9 @@
 
 namespace trine {
 
-// The highest key present wins. Backends come first, in the order of DeviceType.
-enum class Key : uint8_t { CPU, Meta, CUDA, PrivateUse, Autograd, Autocast, Trace, Profile, Debug, Count };
+// The highest key present wins. Backends come first, in the order of DeviceType. Conjugate and Negative mark views whose elements are the
+// conjugates, or the negatives, of what lies in memory: below Autograd, an operator that does not know of them is given copies (dispatch/lazy.h).
+enum class Key : uint8_t { CPU, Meta, CUDA, PrivateUse, Conjugate, Negative, Autograd, Autocast, Trace, Profile, Debug, Count };
 constexpr int kNumKeys = static_cast<int>(Key::Count);
 constexpr int kNumBackends = 4;
 
@@ -23,6 +24,7 @@ struct KeySet {
   constexpr bool has(Key k) const { return bits >> static_cast<int>(k) & 1; }
   constexpr Key top() const { return bits ? static_cast<Key>(31 - std::countl_zero(bits)) : Key::CPU; }
 };
+constexpr KeySet kLazyKeys = KeySet(Key::Conjugate) | KeySet(Key::Negative);
 constexpr KeySet backend_key(DeviceType t) { return KeySet(static_cast<Key>(t)); }
 
 // Modes of this thread: added to, and removed from, the keys of the arguments.
