@@ -256,10 +256,11 @@ class Emitter:
         promote = op.entry.get("promote", [])
         raw = sum(1 << i for i, t in enumerate(tensors) if t in op.raw_args())
         mask = sum(1 << i for i, t in enumerate(scalars) if t in promote)
+        complex_error = quote(op.entry["complex_error"]) if "complex_error" in op.entry else "nullptr"
         divisor = tensors.index(op.entry["divisor"]) if "divisor" in op.entry else -1
         self.put(f"PointwiseLoops loops_{op.name};")
         self.put(
-            f"static const PointwiseDef def_{op.name} = {{{quote(op.schema.name)}, PointwiseRule::{op.entry['rule'].capitalize()}, {len(tensors)}, {raw}, {mask}, {len(scalars)}, {divisor}, &loops_{op.name}}};"
+            f"static const PointwiseDef def_{op.name} = {{{quote(op.schema.name)}, PointwiseRule::{op.entry['rule'].capitalize()}, {len(tensors)}, {raw}, {mask}, {len(scalars)}, {divisor}, &loops_{op.name}, {complex_error}}};"
         )
 
     def body_pointwise(self, op: Op, which: str, s: Schema) -> str:

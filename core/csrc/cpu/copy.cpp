@@ -124,6 +124,7 @@ void cast(Tensor& out, const Tensor& self, DType, MemoryFormat) { cpu::copy_(out
 
 void fill_(const Tensor& self, const Scalar& value) {
   if (self.numel() == 0) return;
+  TRINE_CHECK(!value.is_complex() || self.is_complex() || value.to_complex().imag() == 0, "value cannot be converted to type ", self.dtype(), " without overflow");
   char element[16];
   TRINE_DISPATCH_ALL(self.dtype(), "fill_", {
     scalar_t v = value.to<scalar_t>();
