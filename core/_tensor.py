@@ -132,6 +132,8 @@ def __deepcopy__(self: Tensor, memo: dict) -> Tensor:
     with no_grad():
         if self.is_meta:
             result = _ops.empty_strided(self.size(), self.stride(), dtype=self.dtype, device="meta")
+        elif self.is_conj() or self.is_neg():
+            result = self.detach().clone()
         else:
             # Tensors that shared a storage share the copied one.
             storage = self.untyped_storage()
@@ -178,7 +180,8 @@ def _reduce(t: Tensor, protocol: int) -> tuple[Callable, tuple]:
         from pickle import PickleBuffer
 
         data = PickleBuffer(view)
-    return _rebuild_tensor, (data, t.dtype, tuple(t.shape), t.stride(), t.requires_grad, "cpu")
+    arguments = (data, t.dtype, tuple(t.shape), t.stride(), t.requires_grad, "cpu")
+    return _rebuild_tensor, (*arguments, t.is_conj(), t.is_neg()) if t.is_conj() or t.is_neg() else arguments
 
 
 # ---- other libraries ------------------------------------------------------------------------------------------------
@@ -186,8 +189,8 @@ def _reduce(t: Tensor, protocol: int) -> tuple[Callable, tuple]:
 def numpy(self: Tensor, *, force: bool = False) -> Any:
     """The tensor as a NumPy array that shares its memory, so that changes show in both.
 
-    Refused for tensors that require gradients (RuntimeError), on other devices or of dtypes that NumPy lacks
-    (TypeError); ``force`` detaches and copies to the CPU first.
+    Refused for tensors that require gradients or are views of conjugates or negatives (RuntimeError), on other devices
+    or of dtypes that NumPy lacks (TypeError); ``force`` detaches, copies to the CPU and resolves such views first.
 
     >>> import trine
     >>> trine.ones(2).numpy()
@@ -195,9 +198,13 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
     """
     import numpy as np
 
-    t = self.detach().cpu() if force else self
+    t = self.detach().cpu().resolve_conj().resolve_neg() if force else self
     if t.requires_grad:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    if t.is_conj():
+        raise RuntimeError("Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead.")
+    if t.is_neg():
+        raise RuntimeError("Can't call numpy() on Tensor that has negative bit set. Use tensor.resolve_neg().numpy() instead.")
     if t.device.type != "cpu":
         raise TypeError(f"can't convert {t.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
     if t.dtype == _C.bfloat16:

@@ -10,14 +10,25 @@ from trine import _C, _ops
 Tensor = _C.Tensor
 
 
-def _rebuild_tensor(data: Any, dtype: _C.dtype, size: tuple, stride: tuple, requires_grad: bool, device: str) -> Tensor:
+def _set_lazy(t: Tensor, conj: bool, neg: bool) -> Tensor:
+    """Make a tensor that is nobody's view stand for the conjugates, the negatives of what lies in its memory."""
+    if conj:
+        t.data = t._conj()
+    if neg:
+        t.data = t._neg_view()
+    return t
+
+
+def _rebuild_tensor(
+    data: Any, dtype: _C.dtype, size: tuple, stride: tuple, requires_grad: bool, device: str, conj: bool = False, neg: bool = False
+) -> Tensor:
     """A tensor on a storage of its own that copies ``data``, a buffer."""
     data = memoryview(data)
     storage = _ops.empty((data.nbytes,), dtype=_C.uint8).untyped_storage()
     if data.nbytes:
         memoryview(storage)[:] = data
     t = _ops.empty((0,), dtype=dtype).set_(storage, 0, size, stride)
-    return t.to(device).requires_grad_(requires_grad)
+    return _set_lazy(t.to(device), conj, neg).requires_grad_(requires_grad)
 
 
 def _rebuild_meta_tensor(dtype: _C.dtype, size: tuple, stride: tuple, requires_grad: bool) -> Tensor:

@@ -6,6 +6,7 @@ from schema import TYPES, Arg, Schema
 from tables import Op
 
 BACKENDS = 4  # CPU, Meta, CUDA, PrivateUse
+LAZY = 2  # Conjugate, Negative
 MODES = 3  # Trace, Profile, Debug
 
 
@@ -190,11 +191,13 @@ class Emitter:
         self.put(f"  mode_handler(select_key({key_expr(s)}))(info_{s.id}, args, results);")
         self.put(self.unbox_results(s))
         self.put("}")
+        # Views carry lazy conjugation on, composite operators leave it to what they call.
+        lazy = backend if op.kind in ("view", "composite") or op.entry.get("lazy", False) else f"mode_{s.id}"
         # Composite operators fall apart into others, which know what to do with a batch; those that must not are looped over.
         batched = backend if op.kind == "composite" and op.batching != "loop" and which != "out" else f"mode_{s.id}"
         # Within an autocast region only the operators that it casts for take the way through the boxed call.
         autocast = f"mode_{s.id}" if "autocast" in op.entry and which == "functional" else autograd
-        table = [backend] * BACKENDS + [batched, autograd, autocast] + [f"mode_{s.id}"] * MODES
+        table = [backend] * BACKENDS + [lazy] * LAZY + [batched, autograd, autocast] + [f"mode_{s.id}"] * MODES
         self.put(f"static {ret} (*const table_{s.id}[kNumKeys])({params}) = {{{', '.join(table)}}};")
         self.put(f"{ret} {s.cpp_name}({params}) {{ return table_{s.id}[static_cast<int>(select_key({key_expr(s)}))]({call}); }}")
         self.put(f"static void boxed_{s.id}([[maybe_unused]] const Value* a, [[maybe_unused]] Value* r) {{ {self.boxed_call(s)} }}\n")
@@ -257,10 +260,11 @@ class Emitter:
         promote = op.entry.get("promote", [])
         raw = sum(1 << i for i, t in enumerate(tensors) if t in op.raw_args())
         mask = sum(1 << i for i, t in enumerate(scalars) if t in promote)
+        complex_error = quote(op.entry["complex_error"]) if "complex_error" in op.entry else "nullptr"
         divisor = tensors.index(op.entry["divisor"]) if "divisor" in op.entry else -1
         self.put(f"PointwiseLoops loops_{op.name};")
         self.put(
-            f"static const PointwiseDef def_{op.name} = {{{quote(op.schema.name)}, PointwiseRule::{op.entry['rule'].capitalize()}, {len(tensors)}, {raw}, {mask}, {len(scalars)}, {divisor}, &loops_{op.name}}};"
+            f"static const PointwiseDef def_{op.name} = {{{quote(op.schema.name)}, PointwiseRule::{op.entry['rule'].capitalize()}, {len(tensors)}, {raw}, {mask}, {len(scalars)}, {divisor}, &loops_{op.name}, {complex_error}}};"
         )
 
     def body_pointwise(self, op: Op, which: str, s: Schema) -> str:

@@ -23,7 +23,7 @@ DTYPE_SETS["all"] = DTYPE_SETS["bool"] + DTYPE_SETS["number"]
 DTYPE_SETS["floatcomplex"] = DTYPE_SETS["float"] + DTYPE_SETS["complex"]
 
 KEYS = {
-    "op", "rule", "expr", "dtypes", "kernel", "composite", "view", "grad", "jvp", "tests", "doc", "method", "function", "inplace", "out",
+    "op", "rule", "expr", "dtypes", "kernel", "composite", "view", "grad", "jvp", "tests", "doc", "method", "function", "inplace", "out", "lazy", "complex_error",
     "module", "promote", "raw", "cpp", "numbers", "update", "divisor", "undefined_grads", "vmap", "autocast",
 }  # fmt: skip
 

@@ -274,7 +274,16 @@ class Pickler:
         self._hooks()
         if not typed:
             self._global(f"torch {dtype_name(tensor.dtype)}")
+        if tensor.is_conj() or tensor.is_neg():
+            self._lazy(tensor)
         self._out += b"tR"
+
+    def _lazy(self, tensor: Any) -> None:
+        # What PyTorch notes of views of conjugates and negatives.
+        self._out += b"}"
+        for name, is_set in ((b"conj", tensor.is_conj()), (b"neg", tensor.is_neg())):
+            if is_set:
+                self._out += b"X" + struct.pack("<I", len(name)) + name + b"\x88s"
 
     def _typed(self, storage: Any, dtype: Any) -> bool:
         if dtype_name(dtype) not in _STORAGE_NAMES or storage.nbytes() % dtype.itemsize:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import trine
+from trine._utils import _set_lazy
 
 from .errors import CorruptFileError, UnsafeFileError
 from .unpickler import Builder, Unpickler
@@ -51,7 +52,7 @@ def check_geometry(offset: Any, size: Any, stride: Any, available: int | None) -
 class Geometry:
     """Checked arguments of one tensor; ``storage`` is None for a tensor on the meta device."""
 
-    __slots__ = ("dtype", "offset", "requires_grad", "size", "storage", "stride")
+    __slots__ = ("conj", "dtype", "neg", "offset", "requires_grad", "size", "storage", "stride")
 
     def __init__(self, storage: Any, dtype: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, available: Any) -> None:
         if not isinstance(dtype, trine.dtype):
@@ -64,6 +65,17 @@ class Geometry:
         self.dtype = dtype
         self.offset, self.size, self.stride = check_geometry(offset, size, stride, available)
         self.requires_grad = requires_grad
+        self.conj = self.neg = False
+
+    def set_lazy(self, metadata: Any) -> None:
+        """What PyTorch notes of lazy views: ``{"conj": True, "neg": True}``, or parts of it."""
+        if metadata is None:
+            return
+        if type(metadata) is not dict or any(name not in ("conj", "neg") or type(value) is not bool for name, value in metadata.items()):
+            raise CorruptFileError(f"load: a tensor is saved with the metadata {metadata!r:.100}")
+        self.conj, self.neg = metadata.get("conj", False), metadata.get("neg", False)
+        if (self.conj and not self.dtype.is_complex) or (self.neg and self.dtype is trine.bool):
+            raise CorruptFileError(f"load: a tensor of dtype {self.dtype} is saved with the metadata {metadata!r:.100}")
 
 
 def parse(kind: str, args: tuple, storages: Any) -> Geometry:
@@ -82,7 +94,10 @@ def parse(kind: str, args: tuple, storages: Any) -> Geometry:
     if dtype is None:
         raise CorruptFileError("load: a tensor is built on an untyped storage without a dtype")
     available = nbytes // dtype.itemsize if isinstance(dtype, trine.dtype) else 0
-    return Geometry(storage, dtype, offset, size, stride, requires_grad, available)
+    geometry = Geometry(storage, dtype, offset, size, stride, requires_grad, available)
+    if len(args) == counts[1] and kind:
+        geometry.set_lazy(args[-1])
+    return geometry
 
 
 def _make_tensor(geometry: Geometry) -> Any:
@@ -91,6 +106,7 @@ def _make_tensor(geometry: Geometry) -> Any:
     else:
         tensor = trine.empty(0, dtype=geometry.dtype, device=geometry.storage.device)
         tensor.set_(geometry.storage, geometry.offset, geometry.size, geometry.stride)
+        _set_lazy(tensor, geometry.conj, geometry.neg)
     return tensor.requires_grad_(True) if geometry.requires_grad else tensor
 
 

@@ -174,6 +174,32 @@ def test_strided_arguments_give_the_same_result(operator):
     report(problems)
 
 
+def lazy(tensor):
+    """The same values as a view: of conjugates, of negatives, or of both."""
+    if tensor.dtype.is_complex:
+        return tensor.conj_physical().neg().conj()._neg_view()
+    if tensor.dtype.is_floating_point:
+        return tensor.neg()._neg_view()
+    return tensor
+
+
+def conjugate(tensor):
+    return tensor.conj_physical().conj() if tensor.dtype.is_complex else tensor
+
+
+@each(lambda operator: not is_random(operator) and operator.name not in ("view_as_real", "view_dtype", "is_conj", "is_neg"))
+def test_views_of_conjugates_and_negatives_give_the_same_result(operator):
+    problems = []
+    for dtype, sample, expected in runs(operator, ["complex64", "float32"]):
+        for form in (conjugate, lazy) if dtype == "complex64" else (lazy,):
+            args, kwargs = arguments(sample)
+            ours = execute.from_library(call(operator, map_tensors(form, args), map_tensors(form, kwargs)))
+            found = difference(ours, expected, operator.tolerance)
+            if found:
+                problems.append(f"{operator.name}({sample.text}) of {dtype}, {form.__name__}: {found}")
+    report(problems)
+
+
 @each(lambda operator: "inplace" in operator.op.variants)
 def test_inplace_form_equals_functional(operator):
     name, problems, tried = operator.op.variants["inplace"].name, [], 0

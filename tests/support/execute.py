@@ -46,7 +46,7 @@ def to_library(lib: ModuleType, value: Any) -> Any:
 def from_library(value: Any) -> Any:
     """The same as NumPy arrays that know their dtype's name; structures of tensors become lists."""
     if hasattr(value, "detach") and hasattr(value, "dtype"):
-        tensor = value.detach().resolve_conj() if hasattr(value, "resolve_conj") else value.detach()
+        tensor = value.detach().resolve_conj().resolve_neg()
         name = str(tensor.dtype).split(".")[-1]
         if name == "bfloat16":
             tensor = tensor.float()

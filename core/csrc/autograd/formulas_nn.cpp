@@ -54,7 +54,6 @@ Dims all_but_channels(int64_t dims) {
 }  // namespace
 
 Tensor conj_of(const Tensor& t) { return t.is_complex() ? conj(t) : t; }
-Tensor adjoint(const Tensor& t) { return conj_of(transpose(t, -2, -1)); }
 Dims last_dims(DimsRef sizes, int64_t n) { return Dims(sizes.last(static_cast<size_t>(n))); }
 
 Tensor linear_input_grad(const Tensor& grad, const Tensor& weight) {

@@ -12,7 +12,6 @@ namespace trine::autograd {
 using Gradients3 = std::tuple<Tensor, Tensor, Tensor>;
 
 Tensor conj_of(const Tensor& t);  // the tensor itself when it is real
-Tensor adjoint(const Tensor& t);  // conjugate transpose of the last two dimensions
 Dims last_dims(DimsRef sizes, int64_t n);
 inline std::optional<std::span<const double>> keep_span(const std::optional<std::vector<double>>& v) {
   return v ? std::optional<std::span<const double>>(*v) : std::nullopt;

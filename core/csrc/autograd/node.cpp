@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "autograd/record.h"
+#include "autograd/region.h"
 #include "batching/batched.h"
 
 namespace trine {
@@ -165,7 +166,7 @@ Ptr<Node> grad_fn(const Tensor& t) {
   if (impl->view_origin == ViewOrigin::NoGradMode || impl->view_origin == ViewOrigin::InferenceMode) return impl->autograd ? impl->autograd->grad_fn : Ptr<Node>();
   AutogradMeta& m = autograd_meta(t);
   GradMode on(true);
-  Tensor replay = as_strided(base, t.sizes(), t.strides(), t.offset());
+  Tensor replay = autograd::Region(t, base).of(base);
   m.grad_fn = replay.impl()->autograd->grad_fn;
   m.output = 0;
   m.view_version = t.version();

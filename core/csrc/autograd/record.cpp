@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/region.h"
 #include "autograd/tangents.h"
 #include "batching/batched.h"
 
@@ -29,12 +30,11 @@ class CopySlices final : public Node {
     TRINE_CHECK(fn, "Trying to backward through the graph a second time; specify retain_graph=True if you need to");
     Tensor result = empty_strided(base_sizes, base_strides, grads[0].dtype(), grads[0].device());
     result = copy(result, grads[0]);
-    Tensor region = as_strided(result, sizes, strides, offset);
-    std::vector<Tensor> in{clone(region)}, res(fn->edges.size());
+    std::vector<Tensor> in{clone(region.of(result))}, res(fn->edges.size());
     fn->needs_everything = true;
     fn->apply(in, res);
     Tensor own = res.empty() ? Tensor() : res[0];
-    if (needs(0, 1)) out[0] = as_strided_scatter(result, own.defined() ? expand_to(own, sizes) : zeros_like(region), sizes, strides, offset);
+    if (needs(0, 1)) out[0] = region.scatter(result, own.defined() ? expand_to(own, region.sizes) : zeros_like(in[0]));
     for (size_t i = 1; i < res.size(); i++)
       if (needs(i, 1)) out[i] = res[i];
   }
@@ -46,8 +46,8 @@ class CopySlices final : public Node {
     }
   }
   Ptr<Node> fn;
-  Dims base_sizes, base_strides, sizes, strides;
-  int64_t offset = 0;
+  Dims base_sizes, base_strides;
+  Region region;
 };
 
 const char* origin_error(ViewOrigin o) {
@@ -134,9 +134,7 @@ void rebase_history(const Tensor& self, const Ptr<Node>& node) {
   slices->fn = node;
   slices->base_sizes = Dims(base.sizes());
   slices->base_strides = base.is_non_overlapping_and_dense() ? Dims(base.strides()) : contiguous_strides(base.sizes());
-  slices->sizes = Dims(self.sizes());
-  slices->strides = Dims(self.strides());
-  slices->offset = self.offset() - base.offset();
+  slices->region = Region(self, base);
   slices->edges.push_back(gradient_edge(base));
   for (size_t i = 1; i < node->edges.size(); i++) slices->edges.push_back(node->edges[i]);
   slices->add_input(base);

@@ -7,6 +7,7 @@
 #include "autograd/node.h"
 #include "bindings/arguments.h"
 #include "bindings/types.h"
+#include "dispatch/lazy.h"
 #include "tensor/promotion.h"
 #include "trine/ops.h"
 
@@ -129,7 +130,7 @@ void store(char* p, DType dtype, DimsRef shape, DimsRef strides, size_t d, PyObj
   if (is_tensor(o) || (is_numpy_like(o) && !is_number(o))) {
     Tensor t = is_tensor(o) ? unwrap(o) : tensor_from_buffer(o, false);
     TRINE_CHECK_VALUE(equal(t.sizes(), shape.subspan(d)), "expected sequence of shape ", shape.subspan(d), " at dim ", d, " (got ", t.sizes(), ")");
-    Tensor c = contiguous(to(detach(t), dtype));
+    Tensor c = resolved(contiguous(to(detach(t), dtype)));
     std::memcpy(p, c.data(), static_cast<size_t>(c.numel()) * size);
     return;
   }
@@ -351,13 +352,15 @@ Ref item_object(const Tensor& t) {
   if (t.impl()->batch) item(t);  // throws
   TRINE_CHECK(t.numel() == 1, "a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
   TRINE_CHECK(!t.is_meta(), "item: Tensor.item() cannot be called on meta tensors");
-  return number_object(static_cast<const char*>(t.data()), t.dtype());
+  const Tensor values = resolved(t);
+  return number_object(static_cast<const char*>(values.data()), t.dtype());
 }
 
 Ref to_list(const Tensor& t) {
   TRINE_CHECK(t.is_cpu(), "tolist: the tensor is on ", t.device());
   TRINE_CHECK(!t.impl()->batch, "vmap: tolist() is not possible inside vmap: there is one list for each element of the batch");
-  return list_of(t, static_cast<const char*>(t.data()), 0);
+  const Tensor values = resolved(t);
+  return list_of(values, static_cast<const char*>(values.data()), 0);
 }
 
 PyMethodDef factory_functions[] = {

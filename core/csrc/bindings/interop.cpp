@@ -74,6 +74,8 @@ PyObject* dlpack_export(PyObject*, PyObject* o) {
     TRINE_CHECK_KIND_(Buffer, !t.requires_grad(), "Can't export tensors that require gradient, use tensor.detach()");
     TRINE_CHECK_KIND_(Buffer, t.is_cpu(), "Can't export tensors on ", t.device());
     TRINE_CHECK(!t.impl()->batch, "vmap: a batched tensor cannot be exported as an array");
+    TRINE_CHECK_KIND_(Buffer, !t.is_conj(), "Can't export tensors with the conjugate bit set");
+    TRINE_CHECK_KIND_(Buffer, !t.is_neg(), "Can't export tensors with the negative bit set");
     auto* e = new Exported{{}, detach_shallow(t), Dims(t.sizes()), Dims(t.strides())};
     for (size_t d = 0; d < e->shape.size(); d++)
       if (e->shape[d] < 2) e->strides[d] = 1;
@@ -123,6 +125,8 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
     TRINE_CHECK_KIND_(Buffer, t.is_cpu(), "a tensor on ", t.device(), " has no memory that Python can see");
     TRINE_CHECK(!t.impl()->batch, "vmap: numpy() is not possible inside vmap: there is one array for each element of the batch");
     TRINE_CHECK_KIND_(Buffer, !t.requires_grad(), "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+    TRINE_CHECK_KIND_(Buffer, !t.is_conj(), "Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead.");
+    TRINE_CHECK_KIND_(Buffer, !t.is_neg(), "Can't call numpy() on Tensor that has negative bit set. Use tensor.resolve_neg().numpy() instead.");
     TRINE_CHECK_KIND_(Buffer, format || !(flags & PyBUF_FORMAT), "the buffer protocol has no format for ", t.dtype());
     bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
     bool dense = (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS || (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS;

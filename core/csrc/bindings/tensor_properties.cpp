@@ -55,11 +55,11 @@ GETTER(get_mT, wrap([&] {
        }()))
 GETTER(get_H, wrap([&] {
          TRINE_CHECK(t.dim() == 2 || t.dim() == 0, "tensor.H is only supported on matrices (2-D tensors). Got ", t.dim(), "-D tensor.");
-         return t.dim() == 0 ? t : conj(transpose(t, 0, 1));
+         return adjoint(t);
        }()))
 GETTER(get_mH, wrap([&] {
-         TRINE_CHECK(t.dim() >= 2, "tensor.mH is only supported on matrices or batches of matrices. Got ", t.dim(), "-D tensor.");
-         return conj(transpose(t, -2, -1));
+         TRINE_CHECK(t.dim() != 1, "tensor.mH is only supported on matrices or batches of matrices. Got 1-D tensor.");
+         return adjoint(t);
        }()))
 GETTER(get_real, wrap(real(t)))
 GETTER(get_imag, wrap(imag(t)))
@@ -86,7 +86,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
     a.storage = b.storage;
     a.dtype = b.dtype;
     a.device = b.device;
-    a.keys = (a.keys & KeySet(Key::Autograd)) | backend_key(b.device.type);
+    a.keys = (a.keys & KeySet(Key::Autograd)) | backend_key(b.device.type) | (b.keys & kLazyKeys);
     a.refresh();
     if (a.autograd) a.autograd->accumulator = nullptr;  // it remembers the old shape
   });

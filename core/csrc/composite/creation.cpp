@@ -40,6 +40,7 @@ Tensor full_op(DimsRef size, const Scalar& value, DType dtype, std::optional<Dev
 
 Tensor arange_op(const Scalar& start, const Scalar& end, const Scalar& step, DType dtype, std::optional<Device> device) {
   if (dtype == DType::Undefined) dtype = start.is_integral() && end.is_integral() && step.is_integral() ? DType::Int64 : default_dtype();
+  for (const Scalar& s : {start, end, step}) TRINE_CHECK(!s.is_complex() || s.to_complex().imag() == 0, "arange: value cannot be converted to type double without overflow");
   TRINE_CHECK(!step.equals(0), "arange: step must be nonzero");
   double n;
   bool all_int = start.is_integral() && end.is_integral() && step.is_integral();

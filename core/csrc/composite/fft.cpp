@@ -1,6 +1,7 @@
 // torch.fft over three structured operators: input types, lengths and dimensions, normalisation.
 #include "composite/helpers_fft.h"
 
+#include "dispatch/boxing.h"
 #include "dispatch/tensor_operators.h"
 #include "trine/kernels.h"
 
@@ -133,6 +134,12 @@ Tensor fft_c2r_nd(const Tensor& self, std::optional<DimsRef> s, std::optional<Di
   Dims others(axes.dims);
   others.pop_back();
   return trine::_fft_c2r(trine::conj(others.empty() ? x : trine::_fft_c2c(x, others, scaling, true)), Dims{axes.dims.back()}, scaling, last);
+}
+
+const Tensor& fft_store_real(const char* op, const Tensor& out, const Tensor& value) {
+  TRINE_CHECK(is_floating(out.dtype()), op, " expects a floating point output tensor, but got ", legacy_name(out.dtype()));
+  store_result(op, out, value);
+  return out;
 }
 
 Tensor fft_freq(const char* op, int64_t n, double d, DType dtype, std::optional<Device> device, bool half) {

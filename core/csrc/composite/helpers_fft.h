@@ -14,6 +14,9 @@ Tensor fft_c2c_nd(const Tensor& self, std::optional<DimsRef> s, std::optional<Di
 Tensor fft_r2c_nd(const Tensor& self, std::optional<DimsRef> s, std::optional<DimsRef> dim, FftNorm norm, bool forward);
 Tensor fft_c2r_nd(const Tensor& self, std::optional<DimsRef> s, std::optional<DimsRef> dim, FftNorm norm, bool forward);
 
+// out= of the transforms with real results.
+const Tensor& fft_store_real(const char* op, const Tensor& out, const Tensor& value);
+
 Tensor fft_freq(const char* op, int64_t n, double d, DType dtype, std::optional<Device> device, bool half);
 Tensor fft_shift(const Tensor& self, std::optional<DimsRef> dim, bool forward);
 

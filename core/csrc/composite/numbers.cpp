@@ -31,7 +31,7 @@ Tensor positive(const Tensor& self) {
 
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf, std::optional<double> neginf) {
   if (is_integral(self.dtype(), true)) return clone(self);
-  if (self.is_complex()) return view_as_complex(trine::nan_to_num(view_as_real(self), nan, posinf, neginf));
+  if (self.is_complex()) return view_as_complex(trine::nan_to_num(view_as_real(resolve_conj(self)), nan, posinf, neginf));
   const Range range = finite_range(self.dtype());
   return nan_to_num_number(self, Scalar(nan.value_or(0.0)), Scalar(posinf.value_or(range.high)), Scalar(neginf.value_or(range.low)));
 }

@@ -101,7 +101,7 @@ Tensor corrcoef(const Tensor& self) {
   Tensor r = c / trine::unsqueeze(deviation, 1) / trine::unsqueeze(deviation, 0);
   if (r.is_complex()) {
     // Real and imaginary parts are limited one by one.
-    Tensor parts = trine::view_as_real(trine::contiguous(r));
+    Tensor parts = trine::view_as_real(trine::contiguous(trine::resolve_conj(r)));
     return trine::view_as_complex(trine::clamp(parts, std::optional<Scalar>(-1), std::optional<Scalar>(1)));
   }
   return trine::clamp(r, std::optional<Scalar>(-1), std::optional<Scalar>(1));

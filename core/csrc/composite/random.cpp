@@ -51,11 +51,13 @@ Tensor normal_tensor_float(const Tensor& mean, double std, Generator* generator)
 }
 
 Tensor normal_float_tensor(double mean, const Tensor& std, Generator* generator) {
+  TRINE_CHECK(!std.is_complex(), "normal expects standard deviation to be non-complex");
   TRINE_CHECK(std.is_meta() || is_nonnegative(std), "normal: expects all elements of std >= 0.0");
   return normal_(empty_like_op(std), 0.0, 1.0, generator) * detach(std) + Scalar(mean);
 }
 
 Tensor normal_tensor_tensor(const Tensor& mean, const Tensor& std, Generator* generator) {
+  TRINE_CHECK(!std.is_complex(), "normal expects standard deviation to be non-complex");
   TRINE_CHECK(std.is_meta() || is_nonnegative(std), "normal: expects all elements of std >= 0.0");
   Tensor noise = normal_(empty_op(broadcast_shapes(mean.sizes(), std.sizes(), "normal"), mean.dtype(), mean.device()), 0.0, 1.0, generator);
   return noise * detach(std) + detach(mean);
@@ -65,6 +67,7 @@ Tensor dropout_op(const Tensor& input, double p, bool train) {
   check_probability("dropout", p);
   if (p == 0 || !train || input.numel() == 0) return input;
   if (p == 1) return input * Scalar(0);
+  TRINE_CHECK_IMPLEMENTED(!input.is_complex(), "dropout: not implemented for '", legacy_name(input.dtype()), "'");
   return std::get<0>(dropout_with_mask(input, p));
 }
 

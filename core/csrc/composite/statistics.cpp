@@ -67,6 +67,7 @@ Tensor quantile_number(const Tensor& self, double q, std::optional<int64_t> dim,
 }
 
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool, bool invert) {
+  for (const Tensor& t : {elements, test_elements}) TRINE_CHECK(!t.is_complex(), "Unsupported input type encountered for isin(): ", legacy_name(t.dtype()));
   if (test_elements.numel() == 0) return trine::full(elements.sizes(), Scalar(invert), DType::Bool, elements.device());
   const DType t = result_type(elements, test_elements);
   Tensor known = std::get<0>(sort(trine::reshape(to(test_elements, t), Dims{-1}), -1, false)), asked = contiguous(to(elements, t));
@@ -100,7 +101,7 @@ Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
 }
 
 std::tuple<Tensor, Tensor> histogram_edges(const Tensor& self, const Tensor& bins, const Tensor& weight, bool density) {
-  TRINE_CHECK(is_floating(self.dtype()), "histogram: not implemented for ", name(self.dtype()));
+  TRINE_CHECK_IMPLEMENTED(is_floating(self.dtype()), "histogram: not implemented for ", name(self.dtype()));
   TRINE_CHECK(bins.dim() == 1 && bins.numel() >= 1, "histogram: bins must be a non-empty 1D tensor of edges, got shape ", bins.sizes());
   TRINE_CHECK(bins.dtype() == self.dtype(), "histogram: input tensor and bins tensor should have the same dtype, but got input with dtype ", name(self.dtype()), " and bins with dtype ", name(bins.dtype()));
   TRINE_CHECK(!weight.defined() || (equal(weight.sizes(), self.sizes()) && weight.dtype() == self.dtype()), "histogram: weight must have the shape ", self.sizes(), " and type ", name(self.dtype()), " of the input");

@@ -85,6 +85,20 @@ bool copy_transposed(const Tensor& dst, const Tensor& src) {
   return true;
 }
 
+// Between lazy views: what lies in the memory of one becomes what shall lie in the other's.
+void copy_lazy(const Tensor& self, const Tensor& src) {
+  const bool conjugate = self.is_complex() && src.is_complex() && self.is_conj() != src.is_conj(), negate = self.is_neg() != src.is_neg();
+  Tensor to = with_lazy_keys(self, KeySet()), from = with_lazy_keys(src, KeySet());
+  to.impl()->no_version = true;  // the write is counted by who asked for it
+  if (conjugate != negate && self.dtype() == src.dtype() && equal(self.sizes(), src.sizes()) && !may_overlap(self, src)) {
+    conjugate ? conj_physical_out(to, from) : neg_out(to, from);
+    return;
+  }
+  if (conjugate) from = conj_physical(from);
+  if (negate) from = neg(from);
+  cpu::copy_(to, from, false);
+}
+
 }  // namespace
 
 void copy_(const Tensor& self, const Tensor& src, bool) {
@@ -93,6 +107,7 @@ void copy_(const Tensor& self, const Tensor& src, bool) {
   TRINE_CHECK(src.is_cpu(), "copy_: there is no copy from ", src.device(), " to ", self.device());
   TRINE_CHECK(!has_internal_overlap(self), "copy_: unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.");
   if (self.numel() == 0 || self.is_same(src)) return;
+  if (self.is_lazy() || src.is_lazy()) return copy_lazy(self, src);
   if (may_overlap(self, src)) {
     if (self.dtype() == src.dtype() && self.offset() == src.offset() && equal(self.strides(), src.strides()) && equal(self.sizes(), src.sizes())) return;
     Tensor copy = empty(src.sizes(), src.dtype());
@@ -109,6 +124,7 @@ void cast(Tensor& out, const Tensor& self, DType, MemoryFormat) { cpu::copy_(out
 
 void fill_(const Tensor& self, const Scalar& value) {
   if (self.numel() == 0) return;
+  TRINE_CHECK(!value.is_complex() || self.is_complex() || value.to_complex().imag() == 0, "value cannot be converted to type ", self.dtype(), " without overflow");
   char element[16];
   TRINE_DISPATCH_ALL(self.dtype(), "fill_", {
     scalar_t v = value.to<scalar_t>();

@@ -1,197 +1,206 @@
-// Fourier transforms of tensors: plans, and the way of the data into the lanes of cpu/fft.h and back.
+// Fourier transforms of tensors: the lines of a dimension, in groups or one by one, over the kernels of cpu/fft.h.
 #include "cpu/fft.h"
 
+#include <algorithm>
 #include <cmath>
-#include <unordered_map>
+#include <cstring>
 
 #include "base/parallel.h"
-#include "cpu/dense.h"
+#include "cpu/pointwise.h"
 #include "cpu/scratch.h"
 #include "trine/kernels.h"
 
 namespace trine::cpu {
 
-TRINE_ISA_TABLE(fft_run_float);
-TRINE_ISA_TABLE(fft_run_double);
+TRINE_ISA_TABLE(fft_kernels_float);
+TRINE_ISA_TABLE(fft_kernels_double);
+template <> const FftKernels<float>& fft_kernels<float>() { return *fft_kernels_float(); }
+template <> const FftKernels<double>& fft_kernels<double>() { return *fft_kernels_double(); }
 
 namespace {
 
-void run(const FftPlan<float>& plan, float* re, float* im, int64_t lanes, float* scratch) { fft_run_float(plan, re, im, lanes, scratch); }
-void run(const FftPlan<double>& plan, double* re, double* im, int64_t lanes, double* scratch) { fft_run_double(plan, re, im, lanes, scratch); }
-
-constexpr int64_t kMaxRadix = 13;
-
-// exp(-2 pi i k / n), from angles of at most an eighth turn, where sine and cosine lose nothing.
-std::complex<double> root(int64_t k, int64_t n) {
-  if (2 * k > n) return std::conj(root(n - k, n));
-  if (4 * k > n) {
-    // Past a quarter turn: mirrored at the imaginary axis.
-    std::complex<double> r = root(n - 2 * k, 2 * n);
-    return {-r.real(), r.imag()};
-  }
-  const double turn = 2 * M_PI / static_cast<double>(n);
-  if (8 * k > n) {
-    double rest = turn * (static_cast<double>(n - 4 * k) / 4);
-    return {std::sin(rest), -std::cos(rest)};
-  }
-  return {std::cos(turn * static_cast<double>(k)), -std::sin(turn * static_cast<double>(k))};
-}
-
-template <class T> void append(std::vector<T>& re, std::vector<T>& im, std::complex<double> v) {
-  re.push_back(static_cast<T>(v.real()));
-  im.push_back(static_cast<T>(v.imag()));
-}
-
-bool smooth(int64_t n) {
-  for (int64_t r = 2; r <= kMaxRadix; ++r)
-    while (n % r == 0) n /= r;
-  return n == 1;
-}
-
-template <class T> FftPlan<T> smooth_plan(int64_t n) {
-  FftPlan<T> plan;
-  plan.n = n;
-  int64_t left = n;
-  while (left > 1) {
-    int64_t radix = left % 4 == 0 ? 4 : 2;
-    while (left % radix) ++radix;
-    FftPass<T> pass{radix, left / radix, {}, {}, {}, {}};
-    for (int64_t p = 0; p < pass.count; ++p)
-      for (int64_t j = 1; j < radix; ++j) append(pass.twiddle_re, pass.twiddle_im, root(p * j % left, left));
-    for (int64_t k = 0; k < radix; ++k) append(pass.root_re, pass.root_im, root(k, radix));
-    left = pass.count;
-    plan.passes.push_back(std::move(pass));
-  }
-  return plan;
-}
-
-template <class T> FftPlan<T> make_plan(int64_t n) {
-  if (smooth(n)) return smooth_plan<T>(n);
-  FftPlan<T> plan;
-  plan.n = n;
-  int64_t m = 1;
-  while (m < 2 * n - 1) m *= 2;
-  plan.inner = std::make_unique<FftPlan<T>>(smooth_plan<T>(m));
-  // The chirp's spectrum is made in double whatever T is.
-  std::vector<double> re(static_cast<size_t>(m)), im(static_cast<size_t>(m));
-  for (int64_t k = 0; k < n; ++k) {
-    // k * k modulo 2 n without overflow.
-    std::complex<double> c = root(static_cast<int64_t>(static_cast<__int128>(k) * k % (2 * n)), 2 * n);
-    append(plan.chirp_re, plan.chirp_im, c);
-    for (int64_t at : {k, (m - k) % m}) re[static_cast<size_t>(at)] = c.real(), im[static_cast<size_t>(at)] = -c.imag();
-  }
-  FftPlan<double> exact = smooth_plan<double>(m);
-  std::vector<double> scratch(static_cast<size_t>(exact.scratch(1)));
-  run(exact, re.data(), im.data(), 1, scratch.data());
-  for (int64_t k = 0; k < m; ++k) append(plan.spectrum_re, plan.spectrum_im, {re[static_cast<size_t>(k)] / static_cast<double>(m), im[static_cast<size_t>(k)] / static_cast<double>(m)});
-  return plan;
-}
-
-// Lines of a tensor along one dimension: element k of line (o, i) at (o * length + k) * inner + i.
-struct Lines {
-  int64_t outer, inner;
-  int64_t count() const { return outer * inner; }
-  int64_t begin(int64_t line, int64_t length) const { return line / inner * length * inner + line % inner; }
-};
-Lines lines_of(DimsRef sizes, size_t dim) {
-  Lines l{1, 1};
-  for (size_t d = 0; d < sizes.size(); ++d)
-    if (d != dim) (d < dim ? l.outer : l.inner) *= sizes[d];
-  return l;
-}
+constexpr int64_t kLongLine = 4096;     // from here on a line is transformed alone
+constexpr int64_t kParallelLine = 1 << 15;  // from here on by several threads
+constexpr int64_t kMatrixLine = 256;    // from here on alone as a matrix, where there are few lines
 
 double scale_of(int64_t normalization, int64_t n) { return normalization == 0 ? 1.0 : normalization == 1 ? 1.0 / std::sqrt(static_cast<double>(n)) : 1.0 / static_cast<double>(n); }
 
-constexpr int64_t kLanes = 16;
+// The lines of one dimension, and where each begins in the input and in the output. In units of elements.
+struct Geometry {
+  Dims sizes, in_strides, out_strides;  // of the other dimensions; the last one has the smallest stride in the output
+  int64_t in_stride, out_stride, count = 1;
 
-// Calls body(first line, lanes, re, im, scratch) for groups of lines that are transformed together.
-template <class T, class F> void for_groups(const FftPlan<T>& plan, int64_t lines, const F& body) {
-  int64_t groups = (lines + kLanes - 1) / kLanes;
-  parallel_for(0, groups, std::max<int64_t>(1, 16384 / (plan.n * kLanes)), [&](int64_t begin, int64_t end) {
-    int64_t lanes = std::min(kLanes, lines);
-    Scratch<T> data(2 * plan.n * lanes), scratch(plan.scratch(lanes));
-    for (int64_t g = begin; g < end; ++g) {
-      int64_t used = std::min(kLanes, lines - g * kLanes);
-      body(g * kLanes, used, data.data(), data.data() + plan.n * used, scratch.data());
+  Geometry(DimsRef shape, DimsRef in, DimsRef out, size_t dim) : in_stride(in[dim]), out_stride(out[dim]) {
+    Dims order;
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (d != dim && shape[d] != 1) order.push_back(static_cast<int64_t>(d));
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return out[static_cast<size_t>(a)] > out[static_cast<size_t>(b)]; });
+    for (int64_t d : order) {
+      const size_t i = static_cast<size_t>(d);
+      sizes.push_back(shape[i]), in_strides.push_back(in[i]), out_strides.push_back(out[i]);
+      count *= shape[i];
+    }
+  }
+  // Where lines `first` and following begin.
+  void begins(int64_t first, int64_t count, int64_t in_unit, int64_t out_unit, int64_t* in, int64_t* out) const {
+    for (int64_t q = 0; q < count;) {
+      begin(first + q, in + q, out + q);
+      in[q] *= in_unit, out[q] *= out_unit;
+      if (sizes.empty()) return;
+      // The rest of this row of lines follows in equal steps.
+      const int64_t row = std::min(count, q + sizes.back() - (first + q) % sizes.back());
+      for (++q; q < row; ++q) in[q] = in[q - 1] + in_strides.back() * in_unit, out[q] = out[q - 1] + out_strides.back() * out_unit;
+    }
+  }
+  void begin(int64_t line, int64_t* in, int64_t* out) const {
+    *in = *out = 0;
+    for (size_t d = sizes.size(); d-- > 0;) {
+      const int64_t i = line % sizes[d];
+      *in += i * in_strides[d], *out += i * out_strides[d];
+      line /= sizes[d];
+    }
+  }
+};
+
+template <class T> void line_of_matrix(const FftPlan<T>& plan, bool forward, T scale, const T* in, int64_t in_stride, T* out, int64_t out_stride) {
+  const FftKernels<T>& k = fft_kernels<T>();
+  const int64_t column_groups = (plan.columns->n + k.lanes - 1) / k.lanes, row_groups = (plan.rows->n + k.lanes - 1) / k.lanes, grain = plan.n < kParallelLine ? plan.n : 1;
+  Scratch<T> middle(2 * plan.n);
+  const int64_t room = 4 * k.lanes * std::max(plan.rows->room(), plan.columns->room());
+  parallel_for(0, column_groups, grain, [&](int64_t first, int64_t last) {
+    Scratch<T> work(room);
+    k.columns(plan, forward, in, in_stride, middle.data(), first, last, work.data());
+  });
+  parallel_for(0, row_groups, grain, [&](int64_t first, int64_t last) {
+    Scratch<T> work(room);
+    k.rows(plan, forward, scale, middle.data(), out, out_stride, first, last, work.data());
+  });
+}
+
+template <class T> void copy_pairs(T* to, int64_t to_stride, const T* from, int64_t from_stride, int64_t n, T scale, bool exchange) {
+  for (int64_t k = 0; k < n; ++k) {
+    const T re = from[k * from_stride] * scale, im = from[k * from_stride + 1] * scale;
+    to[k * to_stride] = exchange ? im : re, to[k * to_stride + 1] = exchange ? re : im;
+  }
+}
+
+template <class T> void transform_alone(const FftPlan<T>& plan, T* data) {
+  if (plan.matrix()) return line_of_matrix<T>(plan, true, T(1), data, 2, data, 2);
+  Scratch<T> work(plan.line_work(fft_kernels<T>().lanes));
+  fft_kernels<T>().line(plan, data, work.data());
+}
+
+// One line by itself.
+template <class T> void line(const FftJob<T>& job, const T* in, int64_t in_stride, T* out, int64_t out_stride) {
+  const FftPlan<T>& plan = *job.plan;
+  if (job.kind == FftKind::Complex && plan.matrix()) return line_of_matrix(plan, job.forward, job.scale, in, in_stride, out, out_stride);
+  Scratch<T> data(2 * (plan.n + 1));
+  T* x = data.data();
+  const int64_t h = job.n / 2;
+  if (job.kind == FftKind::Complex) {
+    copy_pairs(x, 2, in, in_stride, job.n, T(1), !job.forward);
+    transform_alone(plan, x);
+    copy_pairs(out, out_stride, x, 2, job.n, job.scale, !job.forward);
+  } else if (job.kind == FftKind::RealToHalf) {
+    const bool pairs = job.real_twiddle != nullptr;
+    for (int64_t k = 0; k < job.n; ++k) {
+      x[pairs ? k : 2 * k] = in[k * in_stride];
+      if (!pairs) x[2 * k + 1] = 0;
+    }
+    transform_alone(plan, x);
+    if (pairs) fft_kernels<T>().split(x, h, job.real_twiddle);
+    copy_pairs(out, out_stride, x, 2, job.bins, job.scale, false);
+  } else {
+    const bool pairs = job.real_twiddle != nullptr;
+    const int64_t have = std::min(job.bins, h + 1);
+    copy_pairs(x, 2, in, in_stride, have, T(1), false);
+    std::fill(x + 2 * have, x + 2 * (plan.n + 1), T(0));
+    if (pairs) {
+      fft_kernels<T>().join(x, h, job.real_twiddle);
+    } else {
+      // The whole spectrum, real and imaginary parts exchanged.
+      x[1] = x[0], x[0] = 0;
+      for (int64_t k = 1; k <= h; ++k) {
+        const T re = x[2 * k], im = x[2 * k + 1];
+        x[2 * k] = im, x[2 * k + 1] = re, x[2 * (job.n - k)] = -im, x[2 * (job.n - k) + 1] = re;
+      }
+    }
+    transform_alone(plan, x);
+    for (int64_t k = 0; k < job.n; ++k) out[k * out_stride] = x[pairs ? k ^ 1 : 2 * k + 1] * job.scale;
+  }
+}
+
+// in_unit, out_unit: 2 where the elements are complex.
+template <class T> void transform_lines(const FftJob<T>& job, const Geometry& g, const T* in, int64_t in_unit, T* out, int64_t out_unit) {
+  const FftKernels<T>& kernels = fft_kernels<T>();
+  const FftPlan<T>& plan = *job.plan;
+  const bool few = 2 * g.count <= kernels.lanes;
+  const bool columns = plan.direct() && g.in_stride != 1;
+  if ((plan.n >= kLongLine && !columns) || (few && (plan.n >= kMatrixLine || g.count == 1))) {
+    auto run = [&](int64_t first, int64_t last) {
+      for (int64_t q = first; q < last; ++q) {
+        int64_t from, to;
+        g.begin(q, &from, &to);
+        line(job, in + from * in_unit, g.in_stride * in_unit, out + to * out_unit, g.out_stride * out_unit);
+      }
+    };
+    // A few very long lines are each split among the threads instead.
+    if (plan.n >= kParallelLine && g.count < num_threads()) return run(0, g.count);
+    return parallel_for(0, g.count, std::max<int64_t>(1, 16384 / plan.n), run);
+  }
+  const bool twos = job.kind != FftKind::Complex && !job.real_twiddle;
+  const int64_t width = kernels.lanes * (twos ? 2 : 1), groups = (g.count + width - 1) / width;
+  parallel_for(0, groups, std::max<int64_t>(1, 32768 / (plan.n * width)), [&](int64_t first, int64_t last) {
+    Scratch<T> work(2 * kernels.lanes * (plan.group_work() + plan.room()));
+    int64_t from[2 * 16], to[2 * 16];
+    for (int64_t group = first; group < last; ++group) {
+      const int64_t begin = group * width, count = std::min(width, g.count - begin);
+      g.begins(begin, count, in_unit, out_unit, from, to);
+      kernels.group(job, {in, from, g.in_stride * in_unit}, {out, to, g.out_stride * out_unit}, count, work.data());
     }
   });
 }
 
-template <class T> void transform_dim(std::complex<T>* data, DimsRef sizes, size_t dim, bool forward, T scale) {
-  const int64_t n = sizes[dim];
-  if (n <= 1 && scale == T(1)) return;
-  const FftPlan<T>& plan = fft_plan<T>(n);
-  Lines lines = lines_of(sizes, dim);
-  for_groups(plan, lines.count(), [&](int64_t first, int64_t lanes, T* re, T* im, T* scratch) {
-    for (int64_t q = 0; q < lanes; ++q) {
-      const std::complex<T>* from = data + lines.begin(first + q, n);
-      for (int64_t k = 0; k < n; ++k) re[k * lanes + q] = from[k * lines.inner].real(), im[k * lanes + q] = from[k * lines.inner].imag();
-    }
-    forward ? run(plan, re, im, lanes, scratch) : run(plan, im, re, lanes, scratch);
-    for (int64_t q = 0; q < lanes; ++q) {
-      std::complex<T>* to = data + lines.begin(first + q, n);
-      for (int64_t k = 0; k < n; ++k) to[k * lines.inner] = {re[k * lanes + q] * scale, im[k * lanes + q] * scale};
+template <class T> T* numbers(const Tensor& t) { return static_cast<T*>(t.data()); }
+
+template <class T> void complex_lines(const Tensor& in, const Tensor& out, size_t dim, bool forward, T scale) {
+  const int64_t n = out.sizes()[dim];
+  const Geometry g(out.sizes(), in.strides(), out.strides(), dim);
+  const auto plan = fft_plan<T>(n);
+  transform_lines<T>({FftKind::Complex, forward, scale, n, n, plan.get(), nullptr}, g, numbers<T>(in), 2, numbers<T>(out), 2);
+}
+
+template <class T> void real_lines(FftKind kind, const Tensor& in, const Tensor& out, size_t dim, T scale) {
+  const bool to_half = kind == FftKind::RealToHalf;
+  const int64_t n = (to_half ? in : out).sizes()[dim];
+  const Geometry g(out.sizes(), in.strides(), out.strides(), dim);
+  const auto real = n % 2 == 0 ? fft_real<T>(n) : nullptr;
+  const auto plan = real ? real->half : fft_plan<T>(n);
+  const int64_t bins = to_half ? std::min(out.sizes()[dim], n / 2 + 1) : in.sizes()[dim];
+  transform_lines<T>({kind, to_half, scale, n, bins, plan.get(), real ? real->twiddle.data() : nullptr}, g, numbers<T>(in), to_half ? 1 : 2, numbers<T>(out),
+                     to_half ? 2 : 1);
+}
+
+// The second half of the spectrum of a real line mirrors the first.
+template <class T> void mirror(const Tensor& out, size_t dim) {
+  const int64_t n = out.sizes()[dim];
+  const Geometry g(out.sizes(), out.strides(), out.strides(), dim);
+  parallel_for(0, g.count, std::max<int64_t>(1, 16384 / n), [&](int64_t first, int64_t last) {
+    for (int64_t q = first; q < last; ++q) {
+      int64_t from, to;
+      g.begin(q, &from, &to);
+      std::complex<T>* y = static_cast<std::complex<T>*>(out.data()) + to;
+      for (int64_t k = n / 2 + 1; k < n; ++k) y[k * g.out_stride] = std::conj(y[(n - k) * g.out_stride]);
     }
   });
 }
 
-// Real input: two lines travel as the real and the imaginary part of one.
-template <class T> void real_to_complex(const T* in, std::complex<T>* out, DimsRef sizes, int64_t bins, size_t dim, T scale) {
-  const int64_t n = sizes[dim];
-  const FftPlan<T>& plan = fft_plan<T>(n);
-  Lines lines = lines_of(sizes, dim);
-  const int64_t pairs = (lines.count() + 1) / 2;
-  for_groups(plan, pairs, [&](int64_t first, int64_t lanes, T* re, T* im, T* scratch) {
-    for (int64_t q = 0; q < lanes; ++q) {
-      const int64_t line = 2 * (first + q);
-      const T* a = in + lines.begin(line, n);
-      const T* b = line + 1 < lines.count() ? in + lines.begin(line + 1, n) : nullptr;
-      for (int64_t k = 0; k < n; ++k) re[k * lanes + q] = a[k * lines.inner], im[k * lanes + q] = b ? b[k * lines.inner] : T(0);
-    }
-    run(plan, re, im, lanes, scratch);
-    const T half = scale / 2;
-    for (int64_t q = 0; q < lanes; ++q) {
-      const int64_t line = 2 * (first + q);
-      std::complex<T>* a = out + lines.begin(line, bins);
-      std::complex<T>* b = line + 1 < lines.count() ? out + lines.begin(line + 1, bins) : nullptr;
-      for (int64_t k = 0; k < bins; ++k) {
-        const int64_t at = k * lanes + q, mirror = (k ? n - k : 0) * lanes + q;
-        a[k * lines.inner] = {(re[at] + re[mirror]) * half, (im[at] - im[mirror]) * half};
-        if (b) b[k * lines.inner] = {(im[at] + im[mirror]) * half, (re[mirror] - re[at]) * half};
-      }
-    }
-  });
-}
-
-// Half spectra in, real lines out; the imaginary parts of the first and the middle bin are ignored.
-template <class T> void complex_to_real(const std::complex<T>* in, T* out, DimsRef sizes, int64_t bins, size_t dim, T scale) {
-  const int64_t n = sizes[dim];
-  const FftPlan<T>& plan = fft_plan<T>(n);
-  Lines lines = lines_of(sizes, dim);
-  for_groups(plan, (lines.count() + 1) / 2, [&](int64_t first, int64_t lanes, T* re, T* im, T* scratch) {
-    for (int64_t q = 0; q < lanes; ++q) {
-      const int64_t line = 2 * (first + q);
-      const std::complex<T>* a = in + lines.begin(line, bins);
-      const std::complex<T>* b = line + 1 < lines.count() ? in + lines.begin(line + 1, bins) : nullptr;
-      for (int64_t k = 0; k <= n / 2; ++k) {
-        std::complex<T> x = k < bins ? a[k * lines.inner] : std::complex<T>(), y = b && k < bins ? b[k * lines.inner] : std::complex<T>();
-        if (k == 0 || 2 * k == n) x = x.real(), y = y.real();
-        // A + i B, and its mirror conj(A) + i conj(B).
-        re[k * lanes + q] = x.real() - y.imag(), im[k * lanes + q] = x.imag() + y.real();
-        if (k > 0 && 2 * k != n) re[(n - k) * lanes + q] = x.real() + y.imag(), im[(n - k) * lanes + q] = y.real() - x.imag();
-      }
-    }
-    run(plan, im, re, lanes, scratch);
-    for (int64_t q = 0; q < lanes; ++q) {
-      const int64_t line = 2 * (first + q);
-      T* a = out + lines.begin(line, n);
-      T* b = line + 1 < lines.count() ? out + lines.begin(line + 1, n) : nullptr;
-      for (int64_t k = 0; k < n; ++k) {
-        a[k * lines.inner] = re[k * lanes + q] * scale;
-        if (b) b[k * lines.inner] = im[k * lanes + q] * scale;
-      }
-    }
-  });
+// Dimensions, the one with the smallest stride first.
+Dims by_stride(DimsRef dim, const Tensor& t) {
+  Dims dims(dim);
+  for (int64_t& d : dims) d = wrap_dim(d, t.dim());
+  std::stable_sort(dims.begin(), dims.end(), [&](int64_t a, int64_t b) { return t.strides()[static_cast<size_t>(a)] < t.strides()[static_cast<size_t>(b)]; });
+  return dims;
 }
 
 int64_t signal_size(DimsRef sizes, DimsRef dims) {
@@ -202,60 +211,35 @@ int64_t signal_size(DimsRef sizes, DimsRef dims) {
 
 }  // namespace
 
-template <class T> const FftPlan<T>& fft_plan(int64_t n) {
-  // Behind a pointer: the static thread-local block is small.
-  thread_local auto map = std::make_unique<std::unordered_map<int64_t, FftPlan<T>>>();
-  auto& plans = *map;
-  auto found = plans.find(n);
-  if (found != plans.end()) return found->second;
-  if (plans.size() >= 64) plans.clear();
-  return plans.emplace(n, make_plan<T>(n)).first->second;
-}
-
 void fft_c2c(Tensor& out, const Tensor& self, DimsRef dim, int64_t normalization, bool forward) {
   if (out.numel() == 0) return;
-  DenseOutput y(out);
-  convert_copy(y.tensor(), self);
+  if (dim.empty()) return convert_copy(out, self);
   TRINE_DISPATCH_FLOAT(to_real(out.dtype()), "fft", {
     scalar_t scale = static_cast<scalar_t>(scale_of(normalization, signal_size(self.sizes(), dim)));
-    for (size_t i = 0; i < dim.size(); ++i)
-      transform_dim(y.data<std::complex<scalar_t>>(), out.sizes(), static_cast<size_t>(wrap_dim(dim[i], out.dim())), forward, i + 1 == dim.size() ? scale : scalar_t(1));
+    Tensor from = self;
+    for (int64_t d : by_stride(dim, out)) {
+      complex_lines<scalar_t>(from, out, static_cast<size_t>(d), forward, scale);
+      from = out, scale = 1;
+    }
   });
-  y.finish();
 }
 
 void fft_r2c(Tensor& out, const Tensor& self, DimsRef dim, int64_t normalization, bool onesided) {
   if (out.numel() == 0) return;
-  if (!onesided) {
-    convert_copy(out, self);
-    return fft_c2c(out, out, dim, normalization, true);
-  }
-  Tensor x = plain(self);
-  DenseOutput y(out);
   TRINE_DISPATCH_FLOAT(self.dtype(), "rfft", {
-    scalar_t scale = static_cast<scalar_t>(scale_of(normalization, signal_size(self.sizes(), dim)));
-    size_t last = static_cast<size_t>(wrap_dim(dim.back(), self.dim()));
-    real_to_complex(x.data<scalar_t>(), y.data<std::complex<scalar_t>>(), self.sizes(), out.sizes()[last], last, scale);
-    for (int64_t d : dim.first(dim.size() - 1)) transform_dim(y.data<std::complex<scalar_t>>(), out.sizes(), static_cast<size_t>(wrap_dim(d, out.dim())), true, scalar_t(1));
+    const size_t last = static_cast<size_t>(wrap_dim(dim.back(), self.dim()));
+    real_lines<scalar_t>(FftKind::RealToHalf, self, out, last, static_cast<scalar_t>(scale_of(normalization, signal_size(self.sizes(), dim))));
+    if (!onesided) mirror<scalar_t>(out, last);
+    for (int64_t d : by_stride(dim.first(dim.size() - 1), out)) complex_lines<scalar_t>(out, out, static_cast<size_t>(d), true, scalar_t(1));
   });
-  y.finish();
 }
 
 void fft_c2r(Tensor& out, const Tensor& self, DimsRef dim, int64_t normalization, int64_t) {
   if (out.numel() == 0) return;
-  Tensor x = plain(self);
-  if (dim.size() > 1 && x.is_same(self)) {
-    x = empty(self.sizes(), self.dtype());
-    convert_copy(x, self);
-  }
-  DenseOutput y(out);
+  const Tensor x = dim.size() > 1 ? _fft_c2c(self, dim.first(dim.size() - 1), 0, false) : self;
   TRINE_DISPATCH_FLOAT(out.dtype(), "irfft", {
-    scalar_t scale = static_cast<scalar_t>(scale_of(normalization, signal_size(out.sizes(), dim)));
-    size_t last = static_cast<size_t>(wrap_dim(dim.back(), self.dim()));
-    for (int64_t d : dim.first(dim.size() - 1)) transform_dim(x.data<std::complex<scalar_t>>(), x.sizes(), static_cast<size_t>(wrap_dim(d, out.dim())), false, scalar_t(1));
-    complex_to_real(x.data<std::complex<scalar_t>>(), y.data<scalar_t>(), out.sizes(), self.sizes()[last], last, scale);
+    real_lines<scalar_t>(FftKind::HalfToReal, x, out, static_cast<size_t>(wrap_dim(dim.back(), self.dim())), static_cast<scalar_t>(scale_of(normalization, signal_size(out.sizes(), dim))));
   });
-  y.finish();
 }
 
 }  // namespace trine::cpu

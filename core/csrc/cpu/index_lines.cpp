@@ -137,6 +137,7 @@ void scatter_combine_(const Tensor& self, int64_t dim, const Tensor& index, cons
 
 void scatter_reduce_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self) {
   const char* op = "scatter_reduce";
+  TRINE_CHECK_IMPLEMENTED(!self.is_complex() || (reduce != "amax" && reduce != "amin"), op, ": ", reduce, " is not implemented for '", legacy_name(self.dtype()), "'");
   if (!include_self) cpu::scatter_value_(self, dim, index, identity(reduce, self.dtype()));
   if (reduce == "sum") return cpu::scatter_add_(self, dim, index, src);
   if (reduce == "prod") return scatter_with(op, self, dim, index, src, [](auto& a, auto b) { multiply_one(a, b); });

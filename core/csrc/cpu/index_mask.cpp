@@ -134,7 +134,7 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
 
 Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
   TRINE_CHECK(bins > 0, "histc: bins must be > 0, got ", bins);
-  TRINE_CHECK(is_floating(self.dtype()) || is_integral(self.dtype(), false), "histc: not implemented for '", legacy_name(self.dtype()), "'");
+  TRINE_CHECK_IMPLEMENTED(is_floating(self.dtype()) || is_integral(self.dtype(), false), "histc: not implemented for '", legacy_name(self.dtype()), "'");
   Tensor values = converted(self, DType::Double);
   const double* v = values.data<double>();
   int64_t n = values.numel();

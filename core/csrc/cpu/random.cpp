@@ -181,7 +181,7 @@ void geometric_(const Tensor& self, double p, Generator* generator) {
 }
 
 void log_normal_(const Tensor& self, double mean, double std, Generator* generator) {
-  TRINE_CHECK(self.is_floating(), "log_normal_: expected a floating point tensor, got ", self.dtype());
+  TRINE_CHECK_IMPLEMENTED(self.is_floating(), "log_normal_: expected a floating point tensor, got ", self.dtype());
   TRINE_CHECK(std > 0.0, "log_normal_ expects std > 0.0, but found std=", std);
   check_writable("log_normal_", self);
   Generator& g = generator_or_default(generator);

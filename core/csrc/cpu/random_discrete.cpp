@@ -122,6 +122,7 @@ template <class T> void draw_largest(const T* weights, T* noise, int64_t categor
 }  // namespace
 
 void random_from_to(const Tensor& self, int64_t from, std::optional<int64_t> to, Generator* generator) {
+  TRINE_CHECK(!self.is_complex(), "random_: check_random_bounds handles only integral, floating-point and boolean types");
   check_writable("random_", self);
   Generator& g = generator_or_default(generator);
   uint64_t range;
@@ -166,7 +167,7 @@ void bernoulli_number(const Tensor& self, double p, Generator* generator) {
 
 void bernoulli_tensor(const Tensor& self, const Tensor& p, Generator* generator) {
   check_writable("bernoulli_", self);
-  TRINE_CHECK(p.is_floating(), "bernoulli_: expected probabilities of a floating point dtype, got ", p.dtype());
+  TRINE_CHECK_IMPLEMENTED(p.is_floating(), "bernoulli_: expected probabilities of a floating point dtype, got ", p.dtype());
   Generator& g = generator_or_default(generator);
   // In the order of self's memory; float32 weights are met with one word, float64 ones with two.
   bool two_words = p.dtype() == DType::Double;

@@ -39,6 +39,7 @@ void check_raw_inputs(const PointwiseDef& def, const Tensor* const* in) {
 }
 
 void check_loop(const PointwiseDef& def, DType compute) {
+  if (def.complex_error) TRINE_CHECK(!is_complex(compute), def.complex_error);
   if (!def.loops->fn[0][static_cast<int>(compute_type(compute))]) unsupported_dtype(def.name, compute);
 }
 

@@ -32,6 +32,7 @@ struct PointwiseDef {
   uint8_t num_scalars;
   int8_t divisor;            // index of the input that must hold no zero in integer arithmetic, or -1
   PointwiseLoops* loops;
+  const char* complex_error;  // what a RuntimeError says of complex input; null: the usual NotImplementedError
 };
 
 Tensor pointwise(const PointwiseDef& def, const Tensor* const* in, const Scalar* scalars);

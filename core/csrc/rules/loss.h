@@ -6,7 +6,7 @@ namespace trine::rules {
 
 inline void check_classes(const char* op, const Tensor& self, const Tensor& target, const Tensor& weight) {
   TRINE_CHECK(target.dtype() == DType::Int64 || target.dtype() == DType::UInt8, op, ": expected scalar type Long but found ", legacy_name(target.dtype()));
-  TRINE_CHECK(is_floating(self.dtype()), op, ": not implemented for '", legacy_name(self.dtype()), "'");
+  TRINE_CHECK_IMPLEMENTED(is_floating(self.dtype()), op, ": not implemented for '", legacy_name(self.dtype()), "'");
   TRINE_CHECK(!weight.defined() || (weight.dim() <= 1 && weight.numel() == self.sizes()[1]), op, ": weight tensor should be defined either for all ", self.sizes()[1],
               " classes or no classes but got weight tensor of shape: ", weight.defined() ? weight.sizes() : DimsRef());
   TRINE_CHECK(!weight.defined() || weight.dtype() == self.dtype(), op, ": expected scalar type ", legacy_name(self.dtype()), " but found ", weight.defined() ? legacy_name(weight.dtype()) : "");

@@ -61,7 +61,7 @@ inline std::array<TensorSpec, 3> group_norm_grad_spec(const Tensor& input) {
 
 inline TensorSpec softmax_spec(const Tensor& self, int64_t dim) {
   wrap_dim(dim, self.dim());
-  TRINE_CHECK(is_floating(self.dtype()), "softmax: not implemented for '", legacy_name(self.dtype()), "'");
+  TRINE_CHECK_IMPLEMENTED(is_floating(self.dtype()), "softmax: not implemented for '", legacy_name(self.dtype()), "'");
   return {self.sizes(), self.dtype(), self.suggest_memory_format()};
 }
 

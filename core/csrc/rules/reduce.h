@@ -77,13 +77,13 @@ inline TensorSpec full_extreme_spec(const char* op, const Tensor& self) {
   return {Dims{}, self.dtype()};
 }
 inline std::array<TensorSpec, 2> extreme_dim_spec(const char* op, const Tensor& self, int64_t dim, bool keepdim) {
-  check_ordered(op, self);
+  TRINE_CHECK(!self.is_complex(), op, "(): does not support complex input");
   uint64_t mask = dim_mask(std::optional<int64_t>(dim), self.dim());
   check_not_empty(op, self, mask, false);
   return {reduced(self, mask, keepdim, self.dtype()), reduced(self, mask, keepdim, DType::Int64)};
 }
 inline TensorSpec position_spec(const char* op, const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
-  check_ordered(op, self);
+  TRINE_CHECK(!self.is_complex(), op, "(): does not support complex input");
   uint64_t mask = dim_mask(dim, self.dim());
   check_not_empty(op, self, mask, !dim);
   return reduced(self, mask, keepdim, DType::Int64);

@@ -7,9 +7,10 @@
 
 namespace trine {
 
-// The highest key present wins. Backends come first, in the order of DeviceType. Batched tensors (batching/batched.h) are taken apart below
-// autograd: a graph holds them whole.
-enum class Key : uint8_t { CPU, Meta, CUDA, PrivateUse, Batched, Autograd, Autocast, Trace, Profile, Debug, Count };
+// The highest key present wins. Backends come first, in the order of DeviceType. Conjugate and Negative mark views whose elements are the
+// conjugates, or the negatives, of what lies in memory: below Autograd, an operator that does not know of them is given copies (dispatch/lazy.h).
+// Batched tensors (batching/batched.h) are taken apart below Autograd too: a graph holds them whole.
+enum class Key : uint8_t { CPU, Meta, CUDA, PrivateUse, Conjugate, Negative, Batched, Autograd, Autocast, Trace, Profile, Debug, Count };
 constexpr int kNumKeys = static_cast<int>(Key::Count);
 constexpr int kNumBackends = 4;
 
@@ -24,6 +25,7 @@ struct KeySet {
   constexpr bool has(Key k) const { return bits >> static_cast<int>(k) & 1; }
   constexpr Key top() const { return bits ? static_cast<Key>(31 - std::countl_zero(bits)) : Key::CPU; }
 };
+constexpr KeySet kLazyKeys = KeySet(Key::Conjugate) | KeySet(Key::Negative);
 constexpr KeySet backend_key(DeviceType t) { return KeySet(static_cast<Key>(t)); }
 
 // Modes of this thread: added to, and removed from, the keys of the arguments.

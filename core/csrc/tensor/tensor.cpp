@@ -292,8 +292,15 @@ Tensor make_view(const Tensor& base, DimsRef sizes, DimsRef strides, int64_t off
   impl->storage = base.storage();
   impl->inference = base.impl()->inference;
   impl->no_version = base.impl()->no_version;
+  impl->keys = impl->keys | (base.impl()->keys & kLazyKeys);
   impl->refresh();
   return Tensor(std::move(impl));
+}
+
+Tensor with_lazy_keys(const Tensor& base, KeySet lazy) {
+  Tensor view = make_view(base, base.sizes(), base.strides(), base.offset());
+  view.impl()->keys = (view.impl()->keys - kLazyKeys) | lazy;
+  return view;
 }
 
 Tensor from_storage(Ptr<Storage> storage, DType dtype, DimsRef sizes, DimsRef strides, int64_t offset) {
@@ -317,6 +324,8 @@ Scalar item(const Tensor& t) {
               "each element of the batch.");
   Scalar out;
   TRINE_DISPATCH_ALL(t.dtype(), "item", out = Scalar::load<scalar_t>(t.data()));
+  if (t.is_conj()) out = Scalar(std::conj(out.to_complex()));
+  if (t.is_neg()) out = out.is_complex() ? Scalar(-out.to_complex()) : out.is_floating() ? Scalar(-out.to_double()) : Scalar(-out.to_int());
   return out;
 }
 

@@ -38,7 +38,7 @@ class TensorImpl final : public RefCounted, public Pooled {
   bool no_version = false;       // `.data` views: writes through them are not counted
   bool shape_locked = false;     // its memory belongs to Python buffers: resize_ refused
   ViewOrigin view_origin = ViewOrigin::Default;
-  KeySet keys;                   // backend, and Autograd when it requires grad
+  KeySet keys;                   // backend, Autograd when it requires grad, Conjugate and Negative of lazy views
   AutogradMeta* autograd = nullptr;
   BatchInfo* batch = nullptr;    // under vmap: the whole batch of which this shows one element's shape
   Ptr<TensorImpl> base;          // for a view: the tensor that owns the history
@@ -78,6 +78,10 @@ class Tensor {
   bool is_meta() const { return impl_->device.type == DeviceType::Meta; }
   bool is_cpu() const { return impl_->device.type == DeviceType::CPU; }
   bool is_complex() const { return trine::is_complex(dtype()); }
+  // Whether the elements are the conjugates, the negatives of what lies in memory.
+  bool is_conj() const { return impl_->keys.has(Key::Conjugate); }
+  bool is_neg() const { return impl_->keys.has(Key::Negative); }
+  bool is_lazy() const { return (impl_->keys & kLazyKeys).bits != 0; }
   bool is_floating() const { return trine::is_floating(dtype()); }
 
   bool is_contiguous() const { return impl_->contiguous; }
@@ -118,8 +122,9 @@ Tensor empty_like(const Tensor& like, DType dtype = DType::Undefined, MemoryForm
 Dims strides_like(const Tensor& t);  // of a dense tensor in t's memory order
 Tensor scalar_tensor(const Scalar& v, DType dtype, Device device = {});
 Tensor wrapped_number(const Scalar& v);  // 0-dim, weak in type promotion
-// The same storage with another geometry, not tracked by autograd (view operators wrap it).
+// The same storage with another geometry, not tracked by autograd (view operators wrap it). Lazy conjugation and negation carry over.
 Tensor make_view(const Tensor& base, DimsRef sizes, DimsRef strides, int64_t offset);
+Tensor with_lazy_keys(const Tensor& base, KeySet lazy);  // a view of the whole tensor with these of kLazyKeys
 Tensor from_storage(Ptr<Storage> storage, DType dtype, DimsRef sizes, DimsRef strides, int64_t offset);
 Scalar item(const Tensor& t);  // the one element; throws unless numel() == 1
 

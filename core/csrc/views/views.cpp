@@ -61,6 +61,8 @@ Tensor view(const Tensor& self, DimsRef size) {
 }
 
 Tensor view_dtype(const Tensor& self, DType dtype) {
+  TRINE_CHECK(!self.is_conj(), "torch.Tensor.view is not supported for conjugate view tensors when converting to a different dtype.");
+  TRINE_CHECK(!self.is_neg(), "torch.Tensor.view is not supported for tensors with negative bit set when converting to a different dtype.");
   int from = self.itemsize(), to = trine::itemsize(dtype);
   Dims sizes(self.sizes()), strides(self.strides());
   int64_t offset = self.offset();
@@ -263,8 +265,22 @@ std::vector<Tensor> split_sizes(const Tensor& self, DimsRef sizes, int64_t dim) 
   return out;
 }
 
+Tensor lazy_conj(const Tensor& self) {
+  const KeySet lazy = self.impl()->keys & kLazyKeys;
+  return with_lazy_keys(self, self.is_conj() ? lazy - Key::Conjugate : lazy | Key::Conjugate);
+}
+
+Tensor neg_view(const Tensor& self) {
+  TRINE_CHECK_IMPLEMENTED(self.dtype() != DType::Bool, "\"neg_cpu\" not implemented for 'Bool'");
+  const KeySet lazy = self.impl()->keys & kLazyKeys;
+  return with_lazy_keys(self, self.is_neg() ? lazy - Key::Negative : lazy | Key::Negative);
+}
+
 Tensor view_as_real(const Tensor& self) {
   TRINE_CHECK(self.is_complex(), "view_as_real is only supported for complex tensors, got ", self.dtype());
+  TRINE_CHECK(!self.is_conj(),
+              "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view it as real, use self.resolve_conj(); however, be warned that the "
+              "resulting tensor will NOT alias the original.");
   Dims sizes(self.sizes()), strides(self.strides());
   for (auto& s : strides) s *= 2;
   sizes.push_back(2);
@@ -370,7 +386,13 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
 
 Tensor imag(const Tensor& self) {
   TRINE_CHECK(self.is_complex(), "imag is not implemented for tensors with non-complex dtypes.");
-  return select(view_as_real(self), -1, 1);
+  Tensor part = select(view_as_real(self.is_conj() ? _conj(self) : self), -1, 1);
+  return self.is_conj() ? _neg_view(part) : part;
+}
+
+Tensor adjoint(const Tensor& self) {
+  TRINE_CHECK(self.dim() != 1, "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.");
+  return conj(self.dim() == 0 ? self : transpose(self, -2, -1));
 }
 
 Tensor sum_to_size(const Tensor& self, DimsRef size) {

@@ -205,6 +205,8 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         raise RuntimeError("glu does not support scalars because halving size must be even")
     if input.shape[dim] % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim % input.dim()} is size {input.shape[dim]}")
+    if input.is_complex():
+        raise NotImplementedError(f"glu: not implemented for {input.dtype}")
     a, b = input.chunk(2, dim)
     return a * b.sigmoid()
 

@@ -198,6 +198,8 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:
     """`target * (log(target) - input)` for log-probabilities `input`; "batchmean" divides the sum by the batch size."""
+    if input.is_complex() or target.is_complex():
+        raise RuntimeError("kl_div: Complex inputs not supported.")
     legacy = size_average is not None or reduce is not None
     reduction = _reduction.choose(reduction, size_average, reduce)
     if reduction == "mean" and not legacy:

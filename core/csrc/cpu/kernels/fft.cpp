@@ -1,140 +1,137 @@
-#include "cpu/fft.h"
+#include "cpu/kernels/fft_lines.h"
 
-#include <cstring>
-#include <utility>
-
-// The parts read and the parts written never overlap, which the compilers cannot see through the offsets; each has its own word for it.
-#if defined(__clang__)
-#define TRINE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define TRINE_INDEPENDENT _Pragma("GCC ivdep")
-#endif
+// The helpers are inlined: how a vector travels between functions of different instruction sets does not matter here.
+#pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace trine::cpu {
 namespace {
 
-template <class T> struct Complex {
-  T re, im;
-};
-template <class T> inline Complex<T> operator+(Complex<T> a, Complex<T> b) { return {a.re + b.re, a.im + b.im}; }
-template <class T> inline Complex<T> operator-(Complex<T> a, Complex<T> b) { return {a.re - b.re, a.im - b.im}; }
-template <class T> inline Complex<T> operator*(Complex<T> a, Complex<T> b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
-template <class T> inline Complex<T> times(T f, Complex<T> a) { return {f * a.re, f * a.im}; }
-template <class T> inline Complex<T> minus_i(Complex<T> a) { return {a.im, -a.re}; }
+// Real lines of odd length travel in twos, as the real and the imaginary part of one.
+template <class T, bool W> void real_twos_to_half(const FftJob<T>& job, FftLines<const T> in, FftLines<T> out, int64_t count, Reg<T, W>* x) {
+  constexpr int64_t L = W ? kLanes<T> : 1;
+  const int64_t n = job.n, first = count < L ? count : L, second = count - first;
+  Reg<T, W>*work = x + 2 * job.plan->room(), *b = x + 2 * job.plan->group_work();
+  load_elements<T, W>(x, 2, 0, in, first, n);
+  if (second) load_elements<T, W>(x + 1, 2, 0, {in.data, in.offset + L, in.stride}, second, n);
+  else
+    for (int64_t k = 0; k < n; ++k) x[2 * k + 1] = Reg<T, W>{};
+  Reg<T, W>* z = transform<T, W>(*job.plan, x, work);
+  for (int64_t k = 0; k < job.bins; ++k) {
+    const auto p = T(0.5) * at<T, W>(z, k), q = T(0.5) * conj(at<T, W>(z, k ? n - k : 0));
+    put<T, W>(b, k, minus_i(p - q));
+    put<T, W>(z, k, p + q);
+  }
+  store_pairs<T, W>(z, 0, job.scale, out, first, job.bins);
+  if (second) store_pairs<T, W>(b, 0, job.scale, {out.data, out.offset + L, out.stride}, second, job.bins);
+}
 
-template <class T, int R> inline void butterfly(Complex<T> (&x)[R]) {
-  if constexpr (R == 2) {
-    Complex<T> a = x[0] + x[1], b = x[0] - x[1];
-    x[0] = a, x[1] = b;
-  } else if constexpr (R == 3) {
-    const T s = T(0.86602540378443864676);
-    Complex<T> sum = x[1] + x[2], mid = x[0] - times(T(0.5), sum), turn = times(s, minus_i(x[1] - x[2]));
-    x[0] = x[0] + sum, x[1] = mid + turn, x[2] = mid - turn;
-  } else if constexpr (R == 4) {
-    Complex<T> a = x[0] + x[2], b = x[0] - x[2], c = x[1] + x[3], d = minus_i(x[1] - x[3]);
-    x[0] = a + c, x[1] = b + d, x[2] = a - c, x[3] = b - d;
+template <class T, bool W> void load_bins(Reg<T, W>* x, FftLines<const T> in, int64_t lanes, int64_t bins, int64_t wanted) {
+  const int64_t have = bins < wanted ? bins : wanted;
+  load_pairs<T, W>(x, 0, in, lanes, have);
+  for (int64_t k = have; k < wanted; ++k) put<T, W>(x, k, Complex<T, W>{});
+}
+
+template <class T, bool W> void half_to_real_twos(const FftJob<T>& job, FftLines<const T> in, FftLines<T> out, int64_t count, Reg<T, W>* x) {
+  constexpr int64_t L = W ? kLanes<T> : 1;
+  const int64_t n = job.n, wanted = n / 2 + 1, first = count < L ? count : L, second = count - first;
+  Reg<T, W>*work = x + 2 * job.plan->room(), *b = x + 2 * job.plan->group_work();
+  load_bins<T, W>(x, in, first, job.bins, wanted);
+  if (second) load_bins<T, W>(b, {in.data, in.offset + L, in.stride}, second, job.bins, wanted);
+  else
+    for (int64_t k = 0; k < wanted; ++k) put<T, W>(b, k, Complex<T, W>{});
+  // Z = A + i B and, mirrored, conj(A) + i conj(B); stored with real and imaginary parts exchanged, as the inverse wants it.
+  put<T, W>(x, 0, {b[0], x[0]});
+  for (int64_t k = 1; k < wanted; ++k) {
+    const auto p = at<T, W>(x, k), q = at<T, W>(b, k);
+    put<T, W>(x, k, {p.im + q.re, p.re - q.im});
+    put<T, W>(x, n - k, {q.re - p.im, p.re + q.im});
+  }
+  const Reg<T, W>* z = transform<T, W>(*job.plan, x, work);
+  store_elements<T, W>(z + 1, 2, 0, job.scale, out, first, n);
+  if (second) store_elements<T, W>(z, 2, 0, job.scale, {out.data, out.offset + L, out.stride}, second, n);
+}
+
+template <class T, bool W> void group_of(const FftJob<T>& job, FftLines<const T> in, FftLines<T> out, int64_t count, Reg<T, W>* x) {
+  Reg<T, W>* work = x + 2 * job.plan->room();
+  if (job.kind == FftKind::Complex) {
+    const int64_t swap = job.forward ? 0 : 1;
+    load_pairs<T, W>(x, swap, in, count, job.n);
+    store_pairs<T, W>(transform<T, W>(*job.plan, x, work), swap, job.scale, out, count, job.n);
+  } else if (!job.real_twiddle) {
+    job.kind == FftKind::RealToHalf ? real_twos_to_half<T, W>(job, in, out, count, x) : half_to_real_twos<T, W>(job, in, out, count, x);
+  } else if (job.kind == FftKind::RealToHalf) {
+    load_elements<T, W>(x, 1, 0, in, count, job.n);
+    Reg<T, W>* z = transform<T, W>(*job.plan, x, work);
+    split_half<T, W>(z, job.n / 2, job.real_twiddle);
+    store_pairs<T, W>(z, 0, job.scale, out, count, job.bins);
   } else {
-    static_assert(R == 5);
-    const T c1 = T(0.30901699437494742410), c2 = T(-0.80901699437494742410), s1 = T(0.95105651629515357212), s2 = T(0.58778525229247312917);
-    Complex<T> a = x[1] + x[4], b = x[2] + x[3], p = minus_i(x[1] - x[4]), q = minus_i(x[2] - x[3]);
-    Complex<T> m1 = x[0] + times(c1, a) + times(c2, b), m2 = x[0] + times(c2, a) + times(c1, b), t1 = times(s1, p) + times(s2, q), t2 = times(s2, p) - times(s1, q);
-    x[0] = x[0] + a + b, x[1] = m1 + t1, x[4] = m1 - t1, x[2] = m2 + t2, x[3] = m2 - t2;
+    load_bins<T, W>(x, in, count, job.bins, job.n / 2 + 1);
+    join_half<T, W>(x, job.n / 2, job.real_twiddle);
+    store_elements<T, W>(transform<T, W>(*job.plan, x, work), 1, 1, job.scale, out, count, job.n);
   }
 }
 
-// y[q + s (r p + j)] = w^(p j) sum_k x[q + s (p + m k)] exp(-2 pi i j k / r): the loop over q is the vector loop.
-template <class T, int R> void pass_of(const FftPass<T>& pass, int64_t s, const T* __restrict xr, const T* __restrict xi, T* __restrict yr, T* __restrict yi) {
-  const int64_t m = pass.count;
-  for (int64_t p = 0; p < m; ++p) {
-    Complex<T> w[R];
-    for (int j = 1; j < R; ++j) w[j] = {pass.twiddle_re[static_cast<size_t>(p * (R - 1) + j - 1)], pass.twiddle_im[static_cast<size_t>(p * (R - 1) + j - 1)]};
-    const T *ar = xr + s * p, *ai = xi + s * p;
-    T *br = yr + s * R * p, *bi = yi + s * R * p;
-    TRINE_INDEPENDENT
-    for (int64_t q = 0; q < s; ++q) {
-      Complex<T> x[R];
-#pragma GCC unroll 5
-      for (int k = 0; k < R; ++k) x[k] = {ar[q + s * m * k], ai[q + s * m * k]};
-      butterfly<T, R>(x);
-      br[q] = x[0].re, bi[q] = x[0].im;
-#pragma GCC unroll 5
-      for (int j = 1; j < R; ++j) {
-        Complex<T> y = x[j] * w[j];
-        br[q + s * j] = y.re, bi[q + s * j] = y.im;
-      }
+template <class T> void group(const FftJob<T>& job, FftLines<const T> in, FftLines<T> out, int64_t count, T* work) {
+  count == 1 ? group_of<T, false>(job, in, out, count, work) : group_of<T, true>(job, in, out, count, reinterpret_cast<Vec<T>*>(work));
+}
+
+template <class T> void columns(const FftPlan<T>& plan, bool forward, const T* in, int64_t stride, T* middle, int64_t first, int64_t last, T* work) {
+  constexpr int64_t L = kLanes<T>;
+  const int64_t n1 = plan.rows->n, n2 = plan.columns->n;
+  auto* x = reinterpret_cast<Vec<T>*>(work);
+  const auto* fine = reinterpret_cast<const Vec<T>*>(plan.fine.data());
+  for (int64_t g = first; g < last; ++g) {
+    const int64_t begin = g * L, lanes = n2 - begin < L ? n2 - begin : L;
+    int64_t offset[L];
+    for (int64_t l = 0; l < lanes; ++l) offset[l] = (begin + l) * stride;
+    load_pairs<T, true>(x, forward ? 0 : 1, {in, offset, n2 * stride}, lanes, n1);
+    const Vec<T>* r = run_passes<T, true>(*plan.rows, x, x + 2 * plan.rows->room());
+    for (int64_t k = 0; k < n1; ++k) {
+      Vec<T> w[2];
+      std::memcpy(w, fine + 2 * k, sizeof w);
+      const auto v = times(at<T, true>(r, k), times(Complex<T, true>{w[0], w[1]}, spread<T, true>(plan.coarse.data() + 2 * k * g)));
+      store_adjacent<T>(middle + 2 * (k * n2 + begin), v.re, v.im, lanes);
     }
   }
 }
 
-template <class T> void pass_general(const FftPass<T>& pass, int64_t s, const T* __restrict xr, const T* __restrict xi, T* __restrict yr, T* __restrict yi) {
-  const int64_t m = pass.count, r = pass.radix;
-  for (int64_t p = 0; p < m; ++p)
-    for (int64_t j = 0; j < r; ++j) {
-      T *br = yr + s * (r * p + j), *bi = yi + s * (r * p + j);
-      for (int64_t q = 0; q < s; ++q) br[q] = 0, bi[q] = 0;
-      for (int64_t k = 0; k < r; ++k) {
-        Complex<T> w{pass.root_re[static_cast<size_t>(j * k % r)], pass.root_im[static_cast<size_t>(j * k % r)]};
-        if (j > 0) w = w * Complex<T>{pass.twiddle_re[static_cast<size_t>(p * (r - 1) + j - 1)], pass.twiddle_im[static_cast<size_t>(p * (r - 1) + j - 1)]};
-        const T *ar = xr + s * (p + m * k), *ai = xi + s * (p + m * k);
-        for (int64_t q = 0; q < s; ++q) {
-          br[q] += ar[q] * w.re - ai[q] * w.im;
-          bi[q] += ar[q] * w.im + ai[q] * w.re;
-        }
-      }
-    }
-}
-
-template <class T> void run_passes(const FftPlan<T>& plan, T* re, T* im, int64_t lanes, T* scratch) {
-  T *xr = re, *xi = im, *yr = scratch, *yi = scratch + plan.n * lanes;
-  int64_t s = lanes;
-  for (const FftPass<T>& pass : plan.passes) {
-    switch (pass.radix) {
-      case 2: pass_of<T, 2>(pass, s, xr, xi, yr, yi); break;
-      case 3: pass_of<T, 3>(pass, s, xr, xi, yr, yi); break;
-      case 4: pass_of<T, 4>(pass, s, xr, xi, yr, yi); break;
-      case 5: pass_of<T, 5>(pass, s, xr, xi, yr, yi); break;
-      default: pass_general(pass, s, xr, xi, yr, yi);
-    }
-    std::swap(xr, yr);
-    std::swap(xi, yi);
-    s *= pass.radix;
-  }
-  if (xr != re) {
-    std::memcpy(re, xr, static_cast<size_t>(plan.n * lanes) * sizeof(T));
-    std::memcpy(im, xi, static_cast<size_t>(plan.n * lanes) * sizeof(T));
+template <class T> void rows(const FftPlan<T>& plan, bool forward, T scale, const T* middle, T* out, int64_t stride, int64_t first, int64_t last, T* work) {
+  constexpr int64_t L = kLanes<T>;
+  const int64_t n1 = plan.rows->n, n2 = plan.columns->n;
+  auto* x = reinterpret_cast<Vec<T>*>(work);
+  for (int64_t g = first; g < last; ++g) {
+    const int64_t begin = g * L, lanes = n1 - begin < L ? n1 - begin : L;
+    int64_t from[L], to[L];
+    for (int64_t l = 0; l < lanes; ++l) from[l] = 2 * (begin + l) * n2, to[l] = (begin + l) * stride;
+    load_pairs<T, true>(x, 0, {middle, from, 2}, lanes, n2);
+    const Vec<T>* r = run_passes<T, true>(*plan.columns, x, x + 2 * plan.columns->room());
+    store_pairs<T, true>(r, forward ? 0 : 1, scale, {out, to, n1 * stride}, lanes, n2);
   }
 }
 
-// Rows k of (re, im) times factor k.
-template <class T> void multiply_rows(T* re, T* im, const std::vector<T>& fr, const std::vector<T>& fi, int64_t n, int64_t lanes) {
-  for (int64_t k = 0; k < n; ++k) {
-    const Complex<T> w{fr[static_cast<size_t>(k)], fi[static_cast<size_t>(k)]};
-    for (int64_t q = k * lanes; q < (k + 1) * lanes; ++q) {
-      Complex<T> v = Complex<T>{re[q], im[q]} * w;
-      re[q] = v.re, im[q] = v.im;
-    }
+template <class T> void line(const FftPlan<T>& plan, T* data, T* work) {
+  constexpr int64_t L = kLanes<T>;
+  if (plan.matrix()) {
+    T* rest = work + (2 * plan.n + 15) / 16 * 16;
+    columns<T>(plan, true, data, 2, work, 0, (plan.columns->n + L - 1) / L, rest);
+    rows<T>(plan, true, T(1), work, data, 2, 0, (plan.rows->n + L - 1) / L, rest);
+  } else if (plan.direct()) {
+    const T* r = run_passes<T, false>(plan, data, work);
+    if (r != data) std::memcpy(data, r, static_cast<size_t>(2 * plan.n) * sizeof(T));
+  } else {
+    T* rest = work + (2 * plan.inner->n + 15) / 16 * 16;
+    transform_by_convolution<T, false>(plan, data, work, [&](T* x) { return line<T>(*plan.inner, x, rest), x; });
   }
 }
 
-template <class T> void run(const FftPlan<T>& plan, T* re, T* im, int64_t lanes, T* scratch) {
-  if (!plan.inner) return run_passes(plan, re, im, lanes, scratch);
-  const int64_t n = plan.n, m = plan.inner->n;
-  T *ar = scratch, *ai = ar + m * lanes, *rest = ai + m * lanes;
-  multiply_rows(re, im, plan.chirp_re, plan.chirp_im, n, lanes);
-  const size_t bytes = static_cast<size_t>(n * lanes) * sizeof(T), zeros = static_cast<size_t>((m - n) * lanes) * sizeof(T);
-  std::memcpy(ar, re, bytes), std::memset(ar + n * lanes, 0, zeros);
-  std::memcpy(ai, im, bytes), std::memset(ai + n * lanes, 0, zeros);
-  run_passes(*plan.inner, ar, ai, lanes, rest);
-  multiply_rows(ar, ai, plan.spectrum_re, plan.spectrum_im, m, lanes);
-  run_passes(*plan.inner, ai, ar, lanes, rest);
-  std::memcpy(re, ar, bytes);
-  std::memcpy(im, ai, bytes);
-  multiply_rows(re, im, plan.chirp_re, plan.chirp_im, n, lanes);
+template <class T> const FftKernels<T>* kernels() {
+  static const FftKernels<T> all{kLanes<T>, group<T>, columns<T>, rows<T>, line<T>, split_half<T, false>, join_half<T, false>};
+  return &all;
 }
 
 }  // namespace
 
-TRINE_ISA_DEFINE(fft_run_float, run<float>);
-TRINE_ISA_DEFINE(fft_run_double, run<double>);
+TRINE_ISA_DEFINE(fft_kernels_float, kernels<float>);
+TRINE_ISA_DEFINE(fft_kernels_double, kernels<double>);
 
 }  // namespace trine::cpu
