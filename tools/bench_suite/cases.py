@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
 
-SUITES = ["eager", "large", "gemm", "networks", "training", "startup", "pictures"]
+SUITES = ["eager", "large", "gemm", "networks", "training", "startup", "pictures", "functions", "operators"]
 
 Prepare = Callable[[ModuleType], Callable[[], object]]
 

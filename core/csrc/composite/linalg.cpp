@@ -9,7 +9,6 @@
 namespace trine::composite {
 namespace {
 
-Tensor adjoint(const Tensor& t) { return t.is_complex() ? trine::conj(trine::transpose(t, -2, -1)) : trine::transpose(t, -2, -1); }
 Tensor identity(const Tensor& A) { return trine::expand(trine::eye(A.size(-1), A.size(-1), A.dtype(), A.device()), A.sizes()); }
 
 // Both with the batch dimensions that they have together.
@@ -77,7 +76,7 @@ Tensor cholesky_solve(const Tensor& self, const Tensor& factor, bool upper) {
   rules::check_square("cholesky_solve", factor, "u");
   TRINE_CHECK(self.size(-2) == factor.size(-2), "cholesky_solve: Incompatible matrix sizes: each A matrix is ", factor.size(-1), " by ", factor.size(-1), " but each b matrix is ", self.size(-2), " by ", self.size(-1));
   rules::check_same_dtype("cholesky_solve", self, factor);
-  const Tensor h = adjoint(factor);
+  const Tensor h = trine::adjoint(factor);
   return trine::linalg_solve_triangular(upper ? factor : h, trine::linalg_solve_triangular(upper ? h : factor, self, false), true);
 }
 
@@ -85,7 +84,7 @@ Tensor cholesky_inverse(const Tensor& self, bool upper) {
   rules::check_square("cholesky_inverse", self);
   rules::check_solvable("cholesky_inverse", self);
   // (L L^H)^-1 = Y^H Y with L Y = 1; written so that the result lies in column-major order.
-  const Tensor Y = trine::linalg_solve_triangular(upper ? adjoint(self) : self, identity(self), false);
+  const Tensor Y = trine::linalg_solve_triangular(upper ? trine::adjoint(self) : self, identity(self), false);
   const Tensor turned = trine::transpose(Y, -2, -1);
   return trine::transpose(trine::matmul(turned, Y.is_complex() ? trine::conj(Y) : Y), -2, -1);
 }
@@ -136,12 +135,12 @@ Tensor linalg_lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, 
               ", LU ", LU.sizes());
   check_equation(op, LU, B, left);
   // X A = B is A^H X^H = B^H.
-  if (!left) return adjoint(trine::linalg_lu_solve(LU, pivots, adjoint(B), true, !adjoint_of));
+  if (!left) return trine::adjoint(trine::linalg_lu_solve(LU, pivots, trine::adjoint(B), true, !adjoint_of));
   auto [factors, b] = with_common_batch(op, LU, B);
   const Tensor rows = trine::expand(pivots, factors.sizes().first(factors.sizes().size() - 1));
   if (!autograd::records(LU)) return trine::_linalg_lu_solve(factors, rows, b, adjoint_of);
   auto [P, L, U] = trine::lu_unpack(factors, rows, true, true);
-  if (adjoint_of) return trine::matmul(P, trine::linalg_solve_triangular(adjoint(L), trine::linalg_solve_triangular(adjoint(U), b, false), true, true, true));
+  if (adjoint_of) return trine::matmul(P, trine::linalg_solve_triangular(trine::adjoint(L), trine::linalg_solve_triangular(trine::adjoint(U), b, false), true, true, true));
   return trine::linalg_solve_triangular(U, trine::linalg_solve_triangular(L, trine::matmul(trine::transpose(P, -2, -1), b), false, true, true), true);
 }
 

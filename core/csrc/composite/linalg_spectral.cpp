@@ -11,7 +11,6 @@
 namespace trine::composite {
 namespace {
 
-Tensor adjoint(const Tensor& t) { return t.is_complex() ? trine::conj(trine::transpose(t, -2, -1)) : trine::transpose(t, -2, -1); }
 Tensor largest(const Tensor& t) { return trine::amax(t, Dims{-1}, true); }
 double epsilon(DType t) { return to_real(t) == DType::Float ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon(); }
 
@@ -32,7 +31,7 @@ std::tuple<Tensor, Tensor, Tensor> svd_of(const Tensor& A, bool some, bool compu
     return {zeros_of(A.size(-2)), trine::linalg_svdvals(A), zeros_of(A.size(-1))};
   }
   auto [U, S, Vh] = trine::_linalg_svd(A, !some, true);
-  return {U, S, adjoint(Vh)};
+  return {U, S, trine::adjoint(Vh)};
 }
 
 // ---- norms ---------------------------------------------------------------------------------------------------------------
@@ -176,11 +175,11 @@ Tensor pinv_of(const Tensor& A, const Tensor& atol, const Tensor& rtol, bool her
     rules::check_square("linalg.pinv", A);
     auto [L, V] = trine::_linalg_eigh(A, "L", true);
     const Tensor keep = counted("linalg.pinv", A, trine::abs(L), atol, rtol);
-    return trine::matmul(V * trine::unsqueeze(trine::where(keep, trine::reciprocal(L), trine::zeros_like(L)), -2), adjoint(V));
+    return trine::matmul(V * trine::unsqueeze(trine::where(keep, trine::reciprocal(L), trine::zeros_like(L)), -2), trine::adjoint(V));
   }
   auto [U, S, Vh] = trine::_linalg_svd(A, false, true);
   const Tensor keep = counted("linalg.pinv", A, S, atol, rtol);
-  return trine::matmul(adjoint(Vh) * trine::unsqueeze(trine::where(keep, trine::reciprocal(S), trine::zeros_like(S)), -2), adjoint(U));
+  return trine::matmul(trine::adjoint(Vh) * trine::unsqueeze(trine::where(keep, trine::reciprocal(S), trine::zeros_like(S)), -2), trine::adjoint(U));
 }
 
 // ---- powers and the exponential ---------------------------------------------------------------------------------------------

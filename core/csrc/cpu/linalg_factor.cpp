@@ -1,5 +1,6 @@
 // Factorisations by elimination (Cholesky, LU, LDL) and what follows from them: solutions, inverses, determinants.
 #include "cpu/lapack.h"
+#include "cpu/lu.h"
 #include "trine/kernels.h"
 
 namespace trine::cpu {
@@ -10,13 +11,16 @@ double cube(int n) { return double(n) * n * n; }
 // LU in place; gives the number of row exchanges.
 template <class T> int factor(T* a, int m, int n, int* pivots, int* info) {
   const int lda = std::max(1, m);
-  TRINE_LAPACK(T, getrf)(&m, &n, a, &lda, pivots, info);
+  if (m <= kSmallMatrix && n <= kSmallMatrix) *info = lu_small(a, m, n, pivots);
+  else if constexpr (is_complex_type<T>) TRINE_LAPACK(T, getrf)(&m, &n, a, &lda, pivots, info);
+  else *info = lu_factor(a, m, n, lda, pivots);
   int exchanges = 0;
   for (int i = 0; i < std::min(m, n); ++i) exchanges += pivots[i] != i + 1;
   return exchanges;
 }
 
 template <class T> void solve_factored(char trans, const T* lu, int n, const int* pivots, T* b, int k) {
+  if (trans == 'N' && n <= kSmallMatrix) return solve_small(lu, n, pivots, b, k);
   const int ld = std::max(1, n);
   int info = 0;
   TRINE_LAPACK(T, getrs)(&trans, &n, &k, lu, &ld, pivots, b, &ld, &info, 1);
@@ -81,9 +85,17 @@ void linalg_inv(Tensor& inverse, Tensor& info, const Tensor& A) {
       Scratch<int> pivots(n);
       Scratch<scalar_t> work(lwork);
       int* error = failed.data<int>() + i;
-      factor(out.matrix<scalar_t>(i), n, n, pivots.data(), error);
+      scalar_t* matrix = out.matrix<scalar_t>(i);
+      factor(matrix, n, n, pivots.data(), error);
+      if (n <= kSmallMatrix && *error == 0) {
+        Scratch<scalar_t> factors(n * n);
+        std::copy(matrix, matrix + n * n, factors.data());
+        std::fill(matrix, matrix + n * n, scalar_t(0));
+        for (int j = 0; j < n; ++j) matrix[j * n + j] = scalar_t(1);
+        return solve_small(factors.data(), n, pivots.data(), matrix, n);
+      }
       int again = 0;
-      if (*error == 0) TRINE_LAPACK(scalar_t, getri)(&n, out.matrix<scalar_t>(i), &n, pivots.data(), work.data(), &lwork, &again);
+      if (*error == 0) TRINE_LAPACK(scalar_t, getri)(&n, matrix, &n, pivots.data(), work.data(), &lwork, &again);
     });
   });
   out.finish();
