@@ -10,7 +10,7 @@ from trine import _C
 
 from .grad_mode import enable_grad, no_grad
 
-__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
 Tensor = _C.Tensor
 
@@ -132,3 +132,11 @@ def once_differentiable(backward: Callable) -> Callable:
         return result[0] if single else result
 
     return call
+
+
+class InplaceFunction(Function):
+    """A function that may work in place: subclasses read ``inplace``. Kept for older programs; ``mark_dirty`` does the work."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace

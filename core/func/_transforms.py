@@ -50,10 +50,9 @@ def _fresh(t: Tensor) -> Tensor:
             t = hide(t.unsqueeze(0).expand(size, *t.shape), 0, level)
     if t.requires_grad:
         return t.view_as(t)
-    if forward_ad._levels.current < 0:
-        return t.detach().requires_grad_()
     value, tangent = forward_ad.unpack_dual(t)
     fresh = value.detach().requires_grad_()
+    fresh._made_by_transform = True
     return fresh if tangent is None else forward_ad.make_dual(fresh, tangent)
 
 
@@ -63,9 +62,8 @@ def _check_tensors(name: str, tree: Any, what: str) -> None:
             raise RuntimeError(f"{name}: Expected {what} to be a tensor or a (nested) container of tensors, got {type(leaf)}")
 
 
-def _reaches_other_leaves(outputs: list[Tensor], own: list[Tensor]) -> bool:
-    """Whether the graph of the outputs ends in leaves beside our copies: then somebody differentiates further."""
-    mine = {id(t) for t in own}
+def _reaches_other_leaves(outputs: list[Tensor]) -> bool:
+    """Whether the graph of the outputs ends in leaves beside the transforms' copies: then somebody differentiates further."""
     seen: set[int] = set()
     stack = [t.grad_fn for t in outputs if t.grad_fn is not None]
     keep = []
@@ -76,7 +74,7 @@ def _reaches_other_leaves(outputs: list[Tensor], own: list[Tensor]) -> bool:
         seen.add(id(node))
         keep.append(node)
         variable = getattr(node, "variable", None)
-        if variable is not None and id(variable) not in mine:
+        if variable is not None and not hasattr(variable, "_made_by_transform"):
             return True
         stack += [n for n, _ in node.next_functions if n is not None]
     return False
@@ -144,7 +142,7 @@ def grad_and_value(func: Callable, argnums: Argnums = 0, has_aux: bool = False) 
                     "wanted to use the vjp or jacrev APIs instead?"
                 )
             leaves, spec = tree_flatten(tuple(given[n] for n in numbers))
-            outer = outer or _reaches_other_leaves([output], leaves)
+            outer = outer or _reaches_other_leaves([output])
             found = _gradients([output], leaves, None, outer)
         grads = tree_unflatten(found, spec)
         if isinstance(argnums, int):
@@ -194,7 +192,7 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
         _check_tensors("vjp(f, *primals)", output, "f(*primals)")
         outputs, out_spec = tree_flatten(output)
         inputs, in_spec = tree_flatten(given)
-        outer = outer or _reaches_other_leaves(outputs, inputs)
+        outer = outer or _reaches_other_leaves(outputs)
 
     def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         vectors, spec = tree_flatten(cotangents)
@@ -242,6 +240,9 @@ def jvp(func: Callable, primals: tuple, tangents: tuple, *, strict: bool = False
         moved = tree_unflatten([_ops.zeros_like(p.primal) if p.tangent is None else p.tangent for p in leaves], out_spec)
         if has_aux:
             aux = tree_map(lambda t: forward_ad.unpack_dual(t).primal if isinstance(t, Tensor) else t, aux)
+    outer = _nested() or any(t.requires_grad for t in (*flat, *directions))
+    if not outer and not _reaches_other_leaves([t for t in tree_leaves((values, moved)) if isinstance(t, Tensor)]):
+        values, moved, aux = _cut(values), _cut(moved), _cut(aux)
     return (values, moved, aux) if has_aux else (values, moved)
 
 

@@ -142,7 +142,11 @@ class _UninitializedMixin:
     @classmethod
     def __torch_function__(cls, func: object, types: object, args: tuple = (), kwargs: dict | None = None) -> object:
         if getattr(func, "__name__", None) in _ALLOWED:
-            return trine._C._disabled_torch_function_impl(func, types, args, kwargs or {})
+            result = trine._C._disabled_torch_function_impl(func, types, args, kwargs or {})
+            # A cast or moved buffer is one without a shape still.
+            if issubclass(cls, UninitializedBuffer) and type(result) is _Tensor and func.__name__ != "detach":  # type: ignore[attr-defined]
+                return cls(device=result.device, dtype=result.dtype)
+            return result
         raise ValueError(
             f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a `LazyModule` or explicitly "
             f"manipulating `torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call `forward` with a dummy batch to "

@@ -73,25 +73,27 @@ namespace {
 
 Tensor zeros_shaped(const Tensor& grad, DimsRef sizes) { return batching::zeros_for(grad, sizes); }
 
+// Zeros with the gradient in the place that `view` gives. What is written through a view has no tangent of its own: it is written likewise.
+template <class View> Tensor scattered(const Tensor& grad, DimsRef sizes, View&& view) {
+  Tensor out = zeros_shaped(grad, sizes);
+  copy_(view(out), grad);
+  if (forward_mode() && has_tangent(grad)) set_tangent(out, scattered(tangent_of(grad), sizes, view));
+  return out;
+}
+
 }  // namespace
 
 // Gradients of views are written as scatters, so that they can themselves be differentiated.
 Tensor select_backward(const Tensor& grad, DimsRef sizes, int64_t dim, int64_t index) {
-  Tensor out = zeros_shaped(grad, sizes);
-  copy_(select(out, dim, index), grad);
-  return out;
+  return scattered(grad, sizes, [&](const Tensor& out) { return select(out, dim, index); });
 }
 
 Tensor slice_backward(const Tensor& grad, DimsRef sizes, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
-  Tensor out = zeros_shaped(grad, sizes);
-  copy_(slice(out, dim, start, end, step), grad);
-  return out;
+  return scattered(grad, sizes, [&](const Tensor& out) { return slice(out, dim, start, end, step); });
 }
 
 Tensor diagonal_backward(const Tensor& grad, DimsRef sizes, int64_t offset, int64_t dim1, int64_t dim2) {
-  Tensor out = zeros_shaped(grad, sizes);
-  copy_(diagonal(out, offset, dim1, dim2), grad);
-  return out;
+  return scattered(grad, sizes, [&](const Tensor& out) { return diagonal(out, offset, dim1, dim2); });
 }
 
 Tensor unfold_backward(const Tensor& grad, DimsRef sizes, int64_t dimension, int64_t size, int64_t step) {

@@ -28,7 +28,7 @@ class CopySlices final : public Node {
   const char* name() const override { return "CopySlices"; }
   void apply(std::span<Tensor> grads, std::span<Tensor> out) override {
     TRINE_CHECK(fn, "Trying to backward through the graph a second time; specify retain_graph=True if you need to");
-    Tensor result = empty_strided(base_sizes, base_strides, grads[0].dtype(), grads[0].device());
+    Tensor result = batching::empty_strided_for(grads[0], base_sizes, base_strides);
     result = copy(result, grads[0]);
     std::vector<Tensor> in{clone(region.of(result))}, res(fn->edges.size());
     fn->needs_everything = true;

@@ -402,6 +402,13 @@ bool rule_sizes(Call& c, Value* r) {  // view, expand: the sizes get those of th
   c.wrap(r);
   return true;
 }
+bool rule_as_strided(Call& c, Value* r) {  // within the memory of each element
+  const Tensor& v = value(c.tensor(0));
+  Dims sizes(batch_sizes(c)), strides(v.strides().first(sizes.size()));
+  for (int64_t n : c.values[1].ints()) sizes.push_back(n);
+  for (int64_t n : c.values[2].ints()) strides.push_back(n);
+  return give(c, r, as_strided(v, sizes, strides, c.values[3].is_none() ? std::nullopt : std::optional<int64_t>(c.values[3].to_int())));
+}
 bool rule_permute(Call& c, Value* r) {
   const int64_t n = count(c.levels), rank = c.tensor(0).dim();
   Dims dims;
@@ -424,6 +431,16 @@ bool rule_cat(Call& c, Value* r) {
 bool rule_index_select(Call& c, Value* r) {
   if (is_batched(c.tensor(2)) || c.tensor(0).dim() == 0) return false;
   return give(c, r, index_select(value(c.tensor(0)), wrap_dim(c.values[1].to_int(), c.tensor(0).dim()) + count(c.levels), c.tensor(2)));
+}
+bool rule_index_add(Call& c, Value* r) {
+  if (is_batched(c.tensor(2)) || c.tensor(0).dim() == 0) return false;
+  const Dims sizes = batch_sizes(c);
+  c.values[1] = Value(wrap_dim(c.values[1].to_int(), c.tensor(0).dim()) + count(c.levels));
+  c.set(0, whole(c.tensor(0), c, sizes));
+  c.set(3, whole(c.tensor(3), c, sizes));
+  c.run(r);
+  c.wrap(r);
+  return true;
 }
 bool rule_searchsorted(Call& c, Value* r) {
   if (c.tensor(0).dim() == 1 && !is_batched(c.tensor(0))) {
@@ -528,7 +545,7 @@ bool rule_conv(Call& c, Value* r) {
 const std::unordered_map<std::string_view, Rule>& rules() {
   static const std::unordered_map<std::string_view, Rule> map = {
       {"mm", rule_mm}, {"bmm", rule_bmm}, {"mv", rule_mv}, {"dot", rule_dot}, {"linear", rule_linear},
-      {"expand", rule_sizes}, {"view", rule_sizes}, {"permute", rule_permute}, {"squeeze", rule_squeeze}, {"cat", rule_cat},
+      {"expand", rule_sizes}, {"view", rule_sizes}, {"permute", rule_permute}, {"as_strided", rule_as_strided}, {"index_add", rule_index_add}, {"squeeze", rule_squeeze}, {"cat", rule_cat},
       {"index_select", rule_index_select}, {"embedding", rule_embedding}, {"_index", rule_index}, {"native_layer_norm", rule_layer_norm},
       {"_conv_forward", rule_conv}, {"_conv_input_grad", rule_conv}, {"_attention", rule_fold<4>},
       {"_max_pool", rule_fold_any}, {"_max_pool_values", rule_fold_any}, {"_adaptive_max_pool", rule_fold_any}, {"_avg_pool", rule_fold_any},

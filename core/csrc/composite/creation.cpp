@@ -87,7 +87,7 @@ Tensor tri_indices(int64_t rows, int64_t cols, int64_t offset, DType dtype, bool
   return dtype == DType::Undefined ? out : to(out, dtype);
 }
 
-Tensor copy_into_like(const Tensor& self, const Tensor& src, bool) { return copy_(trine::empty_like(self), src); }
+Tensor copy_into_like(const Tensor& self, const Tensor& src, bool) { return copy_(make_empty_like(batching::expand_levels(self, src), DType::Undefined, std::nullopt, std::nullopt), src); }
 
 Tensor to_dtype(const Tensor& self, DType dtype, bool, bool copy, std::optional<MemoryFormat> format) {
   MemoryFormat f = format.value_or(MemoryFormat::Preserve);

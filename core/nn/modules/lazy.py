@@ -151,6 +151,8 @@ class _LazyConv(LazyModuleMixin):
                 if self.bias is not None:
                     self.bias.materialize((self.out_channels,))
                 self.reset_parameters()
+        if self.in_channels == 0:  # a checkpoint told the sizes
+            self.in_channels = self._get_in_channels(input)
 
 
 class _LazyConvTranspose(_LazyConv):
@@ -235,6 +237,8 @@ class _LazyNorm(LazyModuleMixin):
                 if t is not None and is_lazy(t):
                     t.materialize((self.num_features,))
             self.reset_parameters()
+        if self.num_features == 0:  # a checkpoint told the sizes
+            self.num_features = input.shape[1]
 
 
 class _LazyInstanceNorm(_LazyNorm):
