@@ -100,9 +100,7 @@ class autocast:
     torch.bfloat16
     """
 
-    def __init__(
-        self, device_type: str, dtype: _C.dtype | None = None, enabled: bool = True, cache_enabled: bool | None = None
-    ) -> None:
+    def __init__(self, device_type: str, dtype: _C.dtype | None = None, enabled: bool = True, cache_enabled: bool | None = None) -> None:
         self.device = _check_device(device_type)
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
         self._cache_enabled = _C.is_autocast_cache_enabled() if cache_enabled is None else cache_enabled

@@ -71,7 +71,9 @@ class GradScaler:
 
     def _started(self, name: str) -> Tensor:
         if self._scale is None:
-            raise AssertionError(f"Attempted {name} but _scale is None.  This may indicate your script did not use scaler.scale(loss or outputs) earlier in the iteration.")
+            raise AssertionError(
+                f"Attempted {name} but _scale is None.  This may indicate your script did not use scaler.scale(loss or outputs) earlier in the iteration."
+            )
         return self._scale
 
     def scale(self, outputs: Any) -> Any:
@@ -141,7 +143,9 @@ class GradScaler:
         if new_scale is not None:
             if isinstance(new_scale, Tensor):
                 if new_scale.numel() != 1 or new_scale.dtype != trine.float32 or new_scale.requires_grad:
-                    raise AssertionError("new_scale should be a float or a 1-element torch.cuda.FloatTensor or torch.FloatTensor with requires_grad=False.")
+                    raise AssertionError(
+                        "new_scale should be a float or a 1-element torch.cuda.FloatTensor or torch.FloatTensor with requires_grad=False."
+                    )
                 scale.copy_(new_scale.reshape(()))
             else:
                 scale.fill_(new_scale)
@@ -227,7 +231,9 @@ class GradScaler:
         state = self.__dict__.copy()
         if self._enabled:
             if self._states:
-                raise AssertionError("A GradScaler instance may only be pickled at the beginning of an iteration, or at the end after scaler.update().")
+                raise AssertionError(
+                    "A GradScaler instance may only be pickled at the beginning of an iteration, or at the end after scaler.update()."
+                )
             state["_init_scale"] = self.get_scale()
             state["_init_growth_tracker"] = self.state_dict()["_growth_tracker"]
             state["_scale"] = state["_growth_tracker"] = None

@@ -115,9 +115,7 @@ def _rows_at_once(output: Tensor, args: tuple, create_graph: bool) -> tuple:
     )
 
 
-def _jacobian(
-    func: Callable, args: tuple, create_graph: bool, strict: bool, name: str, vectorize: bool = False
-) -> tuple[bool, tuple]:
+def _jacobian(func: Callable, args: tuple, create_graph: bool, strict: bool, name: str, vectorize: bool = False) -> tuple[bool, tuple]:
     many_out, outputs = _tuple(func(*args), "outputs of the user-provided function", name)
     if vectorize:
         return many_out, tuple(_rows_at_once(output, args, create_graph) for output in outputs)
@@ -140,7 +138,9 @@ def _jacobian(
 
 def _check_vectorize(name: str, vectorize: bool, strict: bool, strategy: str) -> None:
     if strict and vectorize:
-        raise RuntimeError(f"torch.autograd.functional.{name}: `strict=True` and `vectorize=True` are not supported together. Please either set `strict=False` or `vectorize=False`.")
+        raise RuntimeError(
+            f"torch.autograd.functional.{name}: `strict=True` and `vectorize=True` are not supported together. Please either set `strict=False` or `vectorize=False`."
+        )
     if strategy == "forward-mode" and not vectorize:
         raise NotImplementedError(
             f'torch.autograd.functional.{name}: `vectorize=False` and `strategy="forward-mode"` are not supported together (yet). '

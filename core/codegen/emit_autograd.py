@@ -250,7 +250,9 @@ class Emitter:
             self.put(f"  void release() override {{ {' '.join(releases)} }}")
         self.put("};\n")
 
-    def forward_mode(self, op: Op, s: Schema, inplace: bool, results: list[str], targeted: list[Arg], jvp, saved_results: list[str]) -> None:
+    def forward_mode(
+        self, op: Op, s: Schema, inplace: bool, results: list[str], targeted: list[Arg], jvp, saved_results: list[str]
+    ) -> None:
         """Tangents of the results, when forward-mode AD is on and an input has one."""
         checks = " || ".join(f"has_tangent({a.name})" for a in targeted)
         self.put(f"    if (forward_mode() && ({checks})) {{")

@@ -195,6 +195,14 @@ class Emitter:
         lazy = backend if op.kind in ("view", "composite") or op.entry.get("lazy", False) else f"mode_{s.id}"
         # Composite operators fall apart into others, which know what to do with a batch; those that must not are looped over.
         batched = backend if op.kind == "composite" and op.batching != "loop" and which != "out" else f"mode_{s.id}"
+        if op.kind == "view" and which == "functional":
+            # A view of a batched tensor is one of its base too: what is written to it reaches the base's history.
+            batched = f"batched_{s.id}"
+            origin = "ViewOrigin::MultipleOutputs" if s.returns == ("Tensor[]",) else "ViewOrigin::Default"
+            self.put(f"static {ret} {batched}({params}) {{")
+            self.put(f"  {ret} result = mode_{s.id}({call});")
+            self.put(f"  if (!key_modes.excluded.has(Key::Autograd)) autograd::mark_view({s.args[0].name}, result, {origin});")
+            self.put("  return result;\n}")
         # Within an autocast region only the operators that it casts for take the way through the boxed call.
         autocast = f"mode_{s.id}" if "autocast" in op.entry and which == "functional" else autograd
         table = [backend] * BACKENDS + [lazy] * LAZY + [batched, autograd, autocast] + [f"mode_{s.id}"] * MODES

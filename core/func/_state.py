@@ -22,7 +22,7 @@ def stack_module_state(models: Sequence[nn.Module]) -> tuple[dict[str, Tensor], 
         raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
     if any(type(m) is not type(models[0]) for m in models):
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
-    params = [dict(m.named_parameters()) for m in models]
+    params: list[dict[str, Tensor]] = [dict(m.named_parameters()) for m in models]
     buffers = [dict(m.named_buffers()) for m in models]
 
     def stacked(states: list[dict[str, Tensor]], name: str) -> Tensor:

@@ -145,7 +145,7 @@ class _UninitializedMixin:
             result = trine._C._disabled_torch_function_impl(func, types, args, kwargs or {})
             # A cast or moved buffer is one without a shape still.
             if issubclass(cls, UninitializedBuffer) and type(result) is _Tensor and func.__name__ != "detach":  # type: ignore[attr-defined]
-                return cls(device=result.device, dtype=result.dtype)
+                return UninitializedBuffer(device=result.device, dtype=result.dtype)
             return result
         raise ValueError(
             f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a `LazyModule` or explicitly "

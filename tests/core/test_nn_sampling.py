@@ -109,7 +109,9 @@ class TestEmbeddingBag:
         scales = trine.rand(7, dtype=trine.float64).requires_grad_() if mode == "sum" else None
 
         def f(w, *s):
-            return F.embedding_bag(self.indices, w, self.offsets, mode=mode, padding_idx=padding_idx, per_sample_weights=s[0] if s else None)
+            return F.embedding_bag(
+                self.indices, w, self.offsets, mode=mode, padding_idx=padding_idx, per_sample_weights=s[0] if s else None
+            )
 
         given = (w, scales) if scales is not None else (w,)
         assert trine.autograd.gradcheck(f, given)
@@ -176,7 +178,10 @@ class TestGridSample:
             (lambda: F.grid_sample(x, trine.zeros(2, 1, 1, 2), align_corners=True), RuntimeError),
             (lambda: F.grid_sample(x, trine.zeros(1, 1, 1, 3), align_corners=True), RuntimeError),
             (lambda: F.grid_sample(x[0], grid, align_corners=True), RuntimeError),
-            (lambda: F.grid_sample(trine.ones(1, 1, 1, 2, 2), trine.zeros(1, 1, 1, 1, 3), mode="bicubic", align_corners=True), RuntimeError),
+            (
+                lambda: F.grid_sample(trine.ones(1, 1, 1, 2, 2), trine.zeros(1, 1, 1, 1, 3), mode="bicubic", align_corners=True),
+                RuntimeError,
+            ),
             (lambda: F.affine_grid(trine.ones(1, 2, 2), (1, 1, 2, 2), align_corners=True), ValueError),
             (lambda: F.affine_grid(trine.ones(1, 2, 3), (1, 1, 2), align_corners=True), NotImplementedError),
         ]:
@@ -202,7 +207,11 @@ class TestFractionalPooling:
         assert nn.FractionalMaxPool3d((1, 2, 3), output_size=(2, 3, 4))(t(3, 4, 8, 9)).shape == (3, 2, 3, 4)
 
     def test_errors(self):
-        for make in (lambda: nn.FractionalMaxPool2d(2), lambda: nn.FractionalMaxPool2d(2, 3, 0.5), lambda: nn.FractionalMaxPool2d(2, output_ratio=2.0)):
+        for make in (
+            lambda: nn.FractionalMaxPool2d(2),
+            lambda: nn.FractionalMaxPool2d(2, 3, 0.5),
+            lambda: nn.FractionalMaxPool2d(2, output_ratio=2.0),
+        ):
             with pytest.raises(ValueError, match="output"):
                 make()
         with pytest.raises(RuntimeError, match="too large"):

@@ -40,7 +40,7 @@ for episode in range(20):
     returns = torch.tensor(returns)
     returns = (returns - returns.mean()) / (returns.std(unbiased=False) + 1e-5)
     policy_losses, value_losses = [], []
-    for log_prob, value, R in zip(log_probs, values, returns):
+    for log_prob, value, R in zip(log_probs, values, returns, strict=True):
         policy_losses.append(-log_prob * (R - value.item()))
         value_losses.append(F.smooth_l1_loss(value, torch.tensor([R])))
     optimizer.zero_grad()

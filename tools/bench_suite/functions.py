@@ -17,7 +17,11 @@ def linear_algebra(name, size, batch, symmetric=False):
         if symmetric:
             a = a @ a.transpose(-1, -2) + size * torch.eye(size)
         b = torch.randn(*a.shape[:-1], 8)
-        calls = {"solve": lambda: torch.linalg.solve(a, b), "svd": lambda: torch.linalg.svd(a, full_matrices=False), "qr": lambda: torch.linalg.qr(a)}
+        calls = {
+            "solve": lambda: torch.linalg.solve(a, b),
+            "svd": lambda: torch.linalg.svd(a, full_matrices=False),
+            "qr": lambda: torch.linalg.qr(a),
+        }
         return calls.get(name) or (lambda: getattr(torch.linalg, name)(a))
 
     return build

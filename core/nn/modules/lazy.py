@@ -107,7 +107,7 @@ class LazyLinear(LazyModuleMixin, Linear):
                     self.bias.materialize((self.out_features,))
                 self.reset_parameters()
         if self.in_features == 0:
-            self.in_features = self.weight.shape[-1]
+            self.in_features = input.shape[-1]
 
 
 class _LazyConv(LazyModuleMixin):
