@@ -156,7 +156,7 @@ class _UninitializedMixin:
 
 def _rebuild_uninitialized(cls: type, requires_grad: bool, device: object, dtype: object) -> object:
     options = {"device": device, "dtype": dtype}
-    return cls(**options) if issubclass(cls, UninitializedBuffer) else cls(requires_grad, **options)
+    return cls(**options) if issubclass(cls, UninitializedBuffer) else cls(requires_grad, **options)  # type: ignore[call-arg]
 
 
 class UninitializedParameter(_UninitializedMixin, Parameter):

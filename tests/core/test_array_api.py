@@ -1,4 +1,4 @@
-"""Tensors as arrays of the array API standard: SciPy computes on them and returns tensors."""
+"""Tensors as arrays of the array API standard: SciPy and scikit-learn compute on them and return tensors."""
 
 from __future__ import annotations
 
@@ -24,10 +24,35 @@ np.testing.assert_allclose(vq.whiten(data).numpy(), vq.whiten(data.numpy()), rto
 """
 
 
-def test_scipy_computes_on_tensors():
-    pytest.importorskip("scipy", "1.15")
+SKLEARN = """
+import numpy as np, trine
+from sklearn import config_context
+from sklearn.decomposition import PCA
+from sklearn.linear_model import Ridge
+from sklearn.metrics import mean_squared_error
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
+rng = np.random.default_rng(0)
+a = rng.standard_normal((50, 6))
+b = a @ rng.standard_normal(6)
+x, y = trine.from_numpy(a), trine.from_numpy(b)
+for make in (MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler, lambda: PCA(n_components=2, svd_solver="full")):
+    with config_context(array_api_dispatch=True):
+        result = make().fit_transform(x)
+    assert isinstance(result, trine.Tensor), make
+    np.testing.assert_allclose(result.numpy(), make().fit_transform(a), rtol=1e-9, atol=1e-9)
+with config_context(array_api_dispatch=True):
+    predicted = Ridge(solver="svd").fit(x, y).predict(x)
+    error = mean_squared_error(y, predicted)
+assert isinstance(predicted, trine.Tensor)
+np.testing.assert_allclose(error, mean_squared_error(b, Ridge(solver="svd").fit(a, b).predict(a)), rtol=1e-9)
+"""
+
+
+@pytest.mark.parametrize(("library", "oldest", "program"), [("scipy", "1.15", SCIPY), ("sklearn", "1.6", SKLEARN)])
+def test_libraries_compute_on_tensors(library, oldest, program):
+    pytest.importorskip(library, oldest)
     environment = {**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    done = subprocess.run([sys.executable, "-c", SCIPY], capture_output=True, text=True, env=environment, check=False, timeout=120)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
 
 
