@@ -119,7 +119,7 @@ _HOMES = {
         "_native_layers": (
             "alpha_dropout_", "batch_norm", "bilinear", "binary_cross_entropy_with_logits", "binomial", "celu", "celu_",
             "channel_shuffle", "cosine_embedding_loss", "cosine_similarity", "detach_", "embedding", "feature_alpha_dropout_",
-            "feature_dropout_", "group_norm", "hardshrink", "hinge_embedding_loss", "instance_norm", "is_anomaly_enabled", "kl_div",
+            "feature_dropout_", "group_norm", "hinge_embedding_loss", "instance_norm", "is_anomaly_enabled", "kl_div",
             "layer_norm", "margin_ranking_loss", "native_channel_shuffle", "norm_except_dim", "pairwise_distance", "pixel_shuffle",
             "pixel_unshuffle", "poisson_nll_loss", "prelu", "rms_norm", "rrelu", "rrelu_", "selu", "selu_", "set_anomaly_enabled",
             "triplet_margin_loss",

@@ -17,7 +17,7 @@ from .overrides import overridable
 __all__ = [
     "alpha_dropout_", "batch_norm", "bilinear", "binary_cross_entropy_with_logits", "binomial", "celu", "celu_", "channel_shuffle",
     "cosine_embedding_loss", "cosine_similarity", "detach_", "embedding", "feature_alpha_dropout_", "feature_dropout_", "group_norm",
-    "hardshrink", "hinge_embedding_loss", "instance_norm", "is_anomaly_enabled", "kl_div", "layer_norm", "margin_ranking_loss",
+    "hinge_embedding_loss", "instance_norm", "is_anomaly_enabled", "kl_div", "layer_norm", "margin_ranking_loss",
     "native_channel_shuffle", "norm_except_dim", "pairwise_distance", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "prelu",
     "rms_norm", "rrelu", "rrelu_", "selu", "selu_", "set_anomaly_enabled", "triplet_margin_loss",
 ]  # fmt: skip
@@ -45,7 +45,7 @@ def _forward(function: Callable) -> Callable:
 celu, celu_, selu, selu_ = (_forward(f) for f in (F.celu, F.celu_, F.selu, F.selu_))
 prelu, bilinear, cosine_similarity = (_forward(f) for f in (F.prelu, F.bilinear, F.cosine_similarity))
 pairwise_distance, pixel_shuffle, pixel_unshuffle = (_forward(f) for f in (F.pairwise_distance, F.pixel_shuffle, F.pixel_unshuffle))
-channel_shuffle, hardshrink = _forward(F.channel_shuffle), _forward(F.hardshrink)
+channel_shuffle = _forward(F.channel_shuffle)
 native_channel_shuffle = channel_shuffle
 
 

@@ -199,7 +199,7 @@ def _lazy_method(module: str, name: str) -> Callable:
 for _module, _names in {
     "_linear_algebra": ("eig", "lstsq", "lu", "solve", "symeig"),
     "_shapes": ("as_strided_", "narrow_copy", "split_with_sizes", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes"),
-    "nn.functional": ("hardshrink", "prelu"),
+    "nn.functional": ("prelu",),
 }.items():
     for _name in _names:
         _overridable_method(_lazy_method(_module, _name))

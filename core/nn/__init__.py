@@ -10,6 +10,6 @@ from . import functional, init, modules, parallel, utils
 from .modules import *
 from .modules import __all__ as _layers
 from .parallel import DataParallel
-from .parameter import Buffer, Parameter
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
-__all__ = ["Buffer", "DataParallel", "Parameter", "functional", "init", "modules", "parallel", "utils", *_layers]
+__all__ = ["Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter", "functional", "init", "modules", "parallel", "utils", *_layers]

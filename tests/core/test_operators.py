@@ -322,8 +322,8 @@ SECOND_ELEMENTS = 50
 NOT_SMOOTH_AT = ("special",)
 
 
-def differentiable_samples(operator: Operator):
-    for _, sample in operator.samples("float64"):
+def differentiable_samples(operator: Operator, dtype: str = "float64"):
+    for _, sample in operator.samples(dtype):
         sizes = [tensor.array.size for tensor in sample.tensors()]
         if any(name in sample.text for name in NOT_SMOOTH_AT) or sum(sizes) > GRADCHECK_ELEMENTS or not sizes:
             continue
@@ -388,6 +388,19 @@ def test_first_derivative(operator):
             assert trine.autograd.gradcheck(function, inputs), f"{operator.name}({sample.text})"
             tried += 1
     assert tried or operator.op.grad is None, f"no sample of {operator.name} is fit to check its derivative"
+
+
+@each(is_checked)
+def test_derivatives_of_complex_arguments(operator):
+    """Where a sample is complex the operator may refuse it; what it computes it differentiates, in all three ways."""
+    for sample in differentiable_samples(operator, "complex128"):
+        if is_error(execute.run(trine, operator.path, sample)):
+            continue
+        function, inputs = gradient_function(operator, sample)
+        if inputs and is_recorded(function(*inputs)):
+            assert trine.autograd.gradcheck(function, inputs, check_forward_ad=True), f"{operator.name}({sample.text})"
+            if sum(tensor.numel() for tensor in inputs) <= SECOND_ELEMENTS // 2:
+                assert trine.autograd.gradgradcheck(function, inputs), f"{operator.name}({sample.text})"
 
 
 @each(lambda operator: is_checked(operator) and operator.tests.get("gradgradcheck", True))

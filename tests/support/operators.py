@@ -49,7 +49,7 @@ class Operator:
     @property
     def zero_signs(self) -> bool:
         samples = self.tests.get("samples")
-        return self.op.kind == "pointwise" and (
+        return self.tests.get("zero_signs", self.op.kind == "pointwise") and (
             (isinstance(samples, str) and samples in POINTWISE_KINDS) or suggested_kind(self.op) in POINTWISE_KINDS
         )
 

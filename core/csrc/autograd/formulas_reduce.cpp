@@ -80,7 +80,7 @@ Tensor select_values_backward(const Tensor& grad, int64_t dim, const Tensor& ind
 }
 
 Tensor logsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, DimsRef dim, bool keepdim) {
-  return restore_reduced(grad, dim, keepdim, self.sizes()) * exp(self - restore_reduced(result, dim, keepdim, self.sizes()));
+  return restore_reduced(grad, dim, keepdim, self.sizes()) * conj(exp(self - restore_reduced(result, dim, keepdim, self.sizes())));
 }
 
 Tensor var_backward(const Tensor& grad, const Tensor& self, std::optional<DimsRef> dim, const std::optional<Scalar>& correction, bool keepdim) {
@@ -156,12 +156,13 @@ Tensor cummax_backward(const Tensor& grad, DimsRef sizes, const Tensor& indices,
 
 Tensor logcumsumexp_tangent(const Tensor& self, const Tensor& tangent, int64_t dim) {
   if (self.dim() == 0 || self.numel() == 0) return tangent;
-  Tensor weights = exp(self - amax(self, DimsRef(&dim, 1), true));
+  Tensor weights = exp(self - amax(self.is_complex() ? real(self) : self, DimsRef(&dim, 1), true));
   return cumsum(weights * tangent, dim) / cumsum(weights, dim);
 }
 
 Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim) {
   if (self.dim() == 0 || self.numel() == 0) return grad;
+  if (self.is_complex()) return exp(flip(logcumsumexp(flip(log(grad) - conj(result), Dims{dim}), dim), Dims{dim}) + conj(self));
   // Sums of positive and of negative terms, each in the logarithm.
   Tensor magnitude = log(abs(grad));
   auto part = [&](const Tensor& mask) {

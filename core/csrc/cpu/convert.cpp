@@ -1,5 +1,6 @@
 #include "cpu/convert.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "cpu/convert_table.h"
@@ -16,15 +17,21 @@ struct Bytes16 {
   uint64_t a, b;
 };
 
+// One element n times: a stretch that fits the first cache is doubled into being, then copied.
+void repeat(char* dst, const char* src, int64_t bytes, int size) {
+  constexpr int64_t kStretch = 4096;
+  if (bytes == 0) return;
+  std::memcpy(dst, src, static_cast<size_t>(size));
+  for (int64_t done = size; done < bytes;) {
+    const int64_t step = std::min({done, kStretch, bytes - done});
+    std::memcpy(dst + done, dst, static_cast<size_t>(step));
+    done += step;
+  }
+}
+
 template <class T> void gather_as(void* dst, const char* src, int64_t stride, int64_t n) {
   auto* d = static_cast<T*>(dst);
-  if (stride == 0) {
-    T v;
-    std::memcpy(&v, src, sizeof v);
-    for (int64_t i = 0; i < n; i++) d[i] = v;
-  } else {
-    for (int64_t i = 0; i < n; i++) std::memcpy(d + i, src + i * stride, sizeof(T));
-  }
+  for (int64_t i = 0; i < n; i++) std::memcpy(d + i, src + i * stride, sizeof(T));
 }
 
 template <class T> void scatter_as(char* dst, int64_t stride, const void* src, int64_t n) {
@@ -39,6 +46,7 @@ void gather(void* dst, const char* src, int64_t stride, int64_t n, int size) {
     std::memcpy(dst, src, static_cast<size_t>(n) * size);
     return;
   }
+  if (stride == 0) return repeat(static_cast<char*>(dst), src, n * size, size);
   switch (size) {
     case 1: return gather_as<uint8_t>(dst, src, stride, n);
     case 2: return gather_as<uint16_t>(dst, src, stride, n);

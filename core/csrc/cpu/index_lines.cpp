@@ -32,7 +32,10 @@ template <class F> void for_elements(const char* op, const Tensor& self, int64_t
   const int64_t* i = index.data<int64_t>();
   int64_t size = self.dim() == 0 ? 1 : self.sizes()[d];
   // Side by side lines are walked together where that follows the memory.
-  int64_t block = places.stride != 1 && places.inner_stride() == 1 ? std::min<int64_t>(places.inner_size(), 64) : 1;
+  const bool shared = places.inner_stride() == 0 && places.inner_size() > 1 && targets.inner_stride() == 1 && sources.inner_stride() == 1;  // an expanded index
+  int64_t block = 1;
+  if (shared) block = std::min<int64_t>(places.inner_size(), 1024);
+  else if (places.stride != 1 && places.inner_stride() == 1) block = std::min<int64_t>(places.inner_size(), 64);
   int64_t blocks_per_row = (places.inner_size() + block - 1) / block, blocks = places.count / places.inner_size() * blocks_per_row;
   parallel_for(0, blocks, std::max<int64_t>(1, 16384 / (block * places.size)), [&](int64_t b, int64_t e) {
     for (int64_t unit = b; unit < e; unit++) {
@@ -55,6 +58,11 @@ template <class F> void for_elements(const char* op, const Tensor& self, int64_t
       const int64_t ts = targets.stride, ti = targets.inner_stride(), si = sources.inner_stride();
       for (int64_t k = 0; k < places.size; k++) {
         const int64_t *p = i + pi + k * places.stride, from = ps + k * sources.stride;
+        if (shared) {
+          const int64_t to = pt + strict_index(op, *p, size, d) * ts;
+          for (int64_t l = 0; l < side; l++) f(to + l, from + l);
+          continue;
+        }
         check_all(op, p, side, size, d);
         for (int64_t l = 0; l < side; l++) f(pt + l * ti + p[l] * ts, from + l * si);
       }

@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "cpu/index_common.h"
+#include "cpu/index_rows.h"
 #include "cpu/rows.h"
 #include "trine/kernels.h"
 
@@ -69,6 +70,8 @@ void flip(Tensor& out, const Tensor& self, DimsRef dims) {
         T* to = o + at;
         if (!reversed[last] && in_stride == 1 && out_stride == 1) {
           std::memcpy(to, p, static_cast<size_t>(n) * sizeof(T));
+        } else if (in_stride == 1 && out_stride == 1) {
+          reverse_row(to, p, n, static_cast<int>(sizeof(T)));
         } else if (reversed[last]) {
           for (int64_t i = 0; i < n; i++) to[(n - 1 - i) * out_stride] = p[i * in_stride];
         } else {

@@ -11,6 +11,7 @@ namespace trine::cpu {
 
 TRINE_ISA_TABLE(add_row_float);
 TRINE_ISA_TABLE(add_row_double);
+TRINE_ISA_TABLE(reverse_row);
 
 namespace {
 

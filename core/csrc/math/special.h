@@ -315,28 +315,37 @@ inline double erfcx(double x) {
 inline float erfcx(float x) { return static_cast<float>(erfcx(static_cast<double>(x))); }
 
 // The normal distribution: cumulative, its logarithm, its inverse.
-inline double ndtr(double x) { return 0.5 * ::erfc(-x * 0.707106781186547524401); }
-inline float ndtr(float x) { return static_cast<float>(ndtr(static_cast<double>(x))); }
+TRINE_FN double ndtr(double x) { return 0.5 * erfc(-x * 0.707106781186547524401); }
+TRINE_FN float ndtr(float x) { return static_cast<float>(ndtr(static_cast<double>(x))); }
 inline double log_ndtr(double x) {
-  return x < -1.0 ? ::log(0.5 * erfcx(-x * 0.707106781186547524401)) - 0.5 * x * x : ::log1p(-0.5 * ::erfc(x * 0.707106781186547524401));
+  return x < -1.0 ? ::log(0.5 * erfcx(-x * 0.707106781186547524401)) - 0.5 * x * x : ::log1p(-0.5 * erfc(x * 0.707106781186547524401));
 }
 inline float log_ndtr(float x) { return static_cast<float>(log_ndtr(static_cast<double>(x))); }
+// Wichura, "Algorithm AS 241: the percentage points of the normal distribution", Applied Statistics 37 (1988), to 16 digits.
 inline double ndtri(double p) {
-  if (p == 0.0) return -infinity<double>;
-  if (p == 1.0) return infinity<double>;
-  if (p == 0.5) return 0.0;
-  if (!(p > 0.0 && p < 1.0)) return nan<double>;
-  const double lower = p < 0.5 ? p : 1.0 - p;
-  // Abramowitz and Stegun 26.2.23, then Halley's steps on the lower tail, where the relative error counts.
-  const double t = ::sqrt(-2.0 * ::log(lower));
-  double x = (2.515517 + t * (0.802853 + t * 0.010328)) / (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t;
-  for (int i = 0; i < 3; ++i) {
-    const double density = 0.398942280401432677940 * ::exp(-0.5 * x * x);
-    if (density == 0.0) break;
-    const double e = (ndtr(x) - lower) / density;
-    x -= e / (1.0 + 0.5 * x * e);
-  }
-  return p < 0.5 ? x : -x;
+  auto ratio = [](double x, const double (&a)[8], const double (&b)[8]) {
+    double above = a[7], below = b[7];
+    for (int k = 6; k >= 0; --k) {
+      above = above * x + a[k];
+      below = below * x + b[k];
+    }
+    return above / below;
+  };
+  static constexpr double kMiddle[2][8] = {
+      {3.3871328727963666080, 133.14166789178437745, 1971.5909503065514427, 13731.693765509461125, 45921.953931549871457, 67265.770927008700853, 33430.575583588128105, 2509.0809287301226727},
+      {1.0, 42.313330701600911252, 687.18700749205790830, 5394.1960214247511077, 21213.794301586595867, 39307.895800092710610, 28729.085735721942674, 5226.4952788528545610}};
+  static constexpr double kTail[2][8] = {
+      {1.42343711074968357734, 4.63033784615654529590, 5.76949722146069140550, 3.64784832476320460504, 1.27045825245236838258, 0.241780725177450611770, 0.0227238449892691845833, 7.74545014278341407640e-4},
+      {1.0, 2.05319162663775882187, 1.67638483018380384940, 0.689767334985100004550, 0.148103976427480074590, 0.0151986665636164571966, 5.47593808499534494600e-4, 1.05075007164441684324e-9}};
+  static constexpr double kFar[2][8] = {
+      {6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580, 0.296560571828504891230, 0.0265321895265761230930, 1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7},
+      {1.0, 0.599832206555887937690, 0.136929880922735805310, 0.0148753612908506148525, 7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15}};
+  const double q = p - 0.5;
+  if (::fabs(q) <= 0.425) return q * ratio(0.180625 - q * q, kMiddle[0], kMiddle[1]);
+  if (!(p > 0.0 && p < 1.0)) return p == 0.0 ? -infinity<double> : p == 1.0 ? infinity<double> : nan<double>;
+  const double r = ::sqrt(-::log(q < 0.0 ? p : 1.0 - p));
+  const double x = r <= 5.0 ? ratio(r - 1.6, kTail[0], kTail[1]) : ratio(r - 5.0, kFar[0], kFar[1]);
+  return q < 0.0 ? -x : x;
 }
 inline float ndtri(float p) { return static_cast<float>(ndtri(static_cast<double>(p))); }
 

@@ -127,7 +127,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         weight = weight.view([-1] + [1] * (input.dim() - 2)) if input.dim() >= 2 else weight
     elif input.dim() == 0:
         weight = weight.view([])
-    return trine.where(input > 0, input, weight * input)
+    return _ops.prelu_kernel(input, weight)
 
 
 def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False) -> Tensor:
@@ -179,14 +179,14 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """`x` outside `[-lambd, lambd]`, 0 inside."""
-    return input.masked_fill(input.abs() <= lambd, 0)
+    return _ops.hardshrink(input, lambd)
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """`x` moved by `lambd` towards 0, and 0 inside `[-lambd, lambd]`."""
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
-    return input - input.clamp(-lambd, lambd)
+    return _ops.softshrink(input, lambd)
 
 
 def tanh(input: Tensor) -> Tensor:

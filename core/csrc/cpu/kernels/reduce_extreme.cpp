@@ -39,9 +39,7 @@ template <class Order, class T> T extreme_of(const T* x, int64_t n) {
 #pragma GCC unroll 4
         for (int v = 0; v < 4; ++v) acc[v] = take(acc[v], load(x + i + v * L));
       for (; i + L <= n; i += L) acc[0] = take(acc[0], load(x + i));
-      T lane[4 * L];
-      for (int v = 0; v < 4; ++v) store(lane + v * L, acc[v]);
-      for (T v : lane) best = replaces<Order>(v, best) ? v : best;
+      best = fold_lanes<T>(take(take(acc[0], acc[1]), take(acc[2], acc[3])), [](T a, T b) { return replaces<Order>(b, a) ? b : a; });
     }
   }
   for (; i < n; ++i) best = replaces<Order>(x[i], best) ? x[i] : best;

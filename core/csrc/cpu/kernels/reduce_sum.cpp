@@ -254,10 +254,7 @@ template <class Element, class Wide> struct Product {
       for (; i + 4 * L <= n; i += 4 * L)
 #pragma GCC unroll 4
         for (int v = 0; v < 4; ++v) product[v] *= load(x + i + v * L);
-      T lane[4 * L];
-      for (int v = 0; v < 4; ++v) store(lane + v * L, product[v]);
-      if (i > 0)
-        for (T v : lane) acc[0] *= static_cast<A>(v);
+      acc[0] *= static_cast<A>(fold_lanes<T>((product[0] * product[1]) * (product[2] * product[3]), [](T a, T b) { return a * b; }));
     }
     for (; i < n; ++i) acc[0] *= static_cast<A>(x[i]);
   }

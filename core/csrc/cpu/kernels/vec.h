@@ -59,12 +59,16 @@ template <> inline Vec<float> fmadd<float>(Vec<float> a, Vec<float> b, Vec<float
 template <> inline Vec<double> fmadd<double>(Vec<double> a, Vec<double> b, Vec<double> c) { return (Vec<double>)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
 #endif
 
-template <class T> inline T sum_lanes(Vec<T> v) {
+// The lanes of a vector as one number, pair by pair.
+template <class T, class F> inline T fold_lanes(Vec<T> v, const F& f) {
   alignas(64) T lane[kLanes<T>];
   store(lane, v);
   for (int half = kLanes<T> / 2; half; half /= 2)
-    for (int i = 0; i < half; ++i) lane[i] += lane[i + half];
+    for (int i = 0; i < half; ++i) lane[i] = f(lane[i], lane[i + half]);
   return lane[0];
+}
+template <class T> inline T sum_lanes(Vec<T> v) {
+  return fold_lanes<T>(v, [](T a, T b) { return a + b; });
 }
 
 // The sum of f(i) over vectors and of tail(i) over single elements: many lanes inside a block, blocks added in double, so that the
@@ -100,9 +104,8 @@ template <class T> inline T maximum(const T* x, int64_t n) {
         Vec<T> y = load(x + i + v * L);
         m[v] = y > m[v] ? y : m[v];
       }
-    alignas(64) T lane[4 * L];
-    for (int v = 0; v < 4; ++v) store(lane + v * L, m[v]);
-    for (int64_t l = 0; l < 4 * L; ++l) best = lane[l] > best ? lane[l] : best;
+    auto larger = [](auto a, auto b) { return b > a ? b : a; };
+    best = fold_lanes<T>(larger(larger(m[0], m[1]), larger(m[2], m[3])), larger);
   }
   for (; i < n; ++i) best = x[i] > best ? x[i] : best;
   return best;
