@@ -146,3 +146,46 @@ def test_embedding_leaves_the_padding_row_alone():
     weight = trine.ones(4, 2, requires_grad=True)
     trine.nn.functional.embedding(trine.tensor([1, 1, 3]), weight, padding_idx=3).sum().backward()
     assert weight.grad.tolist() == [[0, 0], [2, 2], [0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("name", ["index_reduce", "scatter_reduce"])
+def test_gradients_of_reductions_into_positions_with_ties_and_zeros(name):
+    """Values of PyTorch 2.13: equal extremes share a gradient, a lone zero factor gets the product of the others."""
+    wanted = {
+        ("prod", True): ([1, 0, 0, 1], [0, 1, 4, 0]),
+        ("mean", True): ([1, 1 / 3, 1 / 3, 1], [1 / 3] * 4),
+        ("amax", True): ([1, 0.5, 0.5, 1], [0.5, 0, 0, 0.5]),
+        ("amin", True): ([1, 0, 0, 1], [0, 1, 1, 0]),
+        ("prod", False): ([1, 0, 0, 1], [0, 1, 2, 0]),
+        ("mean", False): ([1, 0, 0, 1], [0.5] * 4),
+        ("amax", False): ([1, 0, 0, 1], [0.5, 0, 0, 0.5]),
+        ("amin", False): ([1, 0, 0, 1], [0, 1, 1, 0]),
+    }
+    index = trine.tensor([1, 1, 2, 2])
+    for (reduce, include_self), (to_self, to_source) in wanted.items():
+        x, source = trine.tensor([0.0, 1, 2, 3], requires_grad=True), trine.tensor([1.0, 0, 0, 2], requires_grad=True)
+        getattr(trine, name)(x, 0, index, source, reduce, include_self=include_self).sum().backward()
+        assert x.grad.allclose(trine.tensor(to_self, dtype=trine.float32)), (reduce, include_self)
+        assert source.grad.allclose(trine.tensor(to_source, dtype=trine.float32)), (reduce, include_self)
+
+
+def test_index_reduce_refuses_what_pytorch_refuses():
+    x, source = trine.zeros(4, 3), trine.ones(2, 3)
+    for error, arguments in [
+        (RuntimeError, (0, trine.tensor([0, 1]), source, "sum")),
+        (RuntimeError, (0, trine.tensor([0, 1, 2]), source, "prod")),
+        (RuntimeError, (0, trine.tensor([0.0, 1.0]), source, "prod")),
+        (RuntimeError, (0, trine.tensor([0, 1]), source.double(), "prod")),
+        (RuntimeError, (0, trine.tensor([0, 1]), trine.ones(2, 2), "prod")),
+        (IndexError, (0, trine.tensor([0, 4]), source, "prod")),
+        (IndexError, (0, trine.tensor([0, -1]), source, "mean")),
+        (IndexError, (2, trine.tensor([0, 1]), source, "prod")),
+        (IndexError, (0, trine.tensor([[0, 1]]), source, "prod")),
+    ]:
+        with pytest.raises(error):
+            x.index_reduce(*arguments)
+    assert x.eq(0).all()
+    with pytest.raises(NotImplementedError):
+        (x > 0).index_reduce(0, trine.tensor([0, 1]), source > 0, "mean")
+    with pytest.raises(NotImplementedError):
+        x.cfloat().index_reduce(0, trine.tensor([0, 1]), source.cfloat(), "amax")

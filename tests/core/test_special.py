@@ -55,3 +55,83 @@ def test_zeta_and_polygamma():
     assert trine.special.zeta(trine.tensor([1.0, 0.5, 2.0]), trine.tensor([2.0, 2.0, -1.0])).tolist()[::2] == [np.inf, np.inf]
     with pytest.raises(RuntimeError, match="negative n"):
         trine.polygamma(-1, trine.ones(2))
+
+
+BESSEL = {
+    "bessel_j0": scipy.special.j0,
+    "bessel_j1": scipy.special.j1,
+    "bessel_y0": scipy.special.y0,
+    "bessel_y1": scipy.special.y1,
+    "modified_bessel_i0": scipy.special.i0,
+    "modified_bessel_i1": scipy.special.i1,
+    "modified_bessel_k0": scipy.special.k0,
+    "modified_bessel_k1": scipy.special.k1,
+    "scaled_modified_bessel_k0": scipy.special.k0e,
+    "scaled_modified_bessel_k1": scipy.special.k1e,
+    "spherical_bessel_j0": lambda x: scipy.special.spherical_jn(0, x),
+    "airy_ai": lambda x: scipy.special.airy(x)[0],
+}
+# What oscillates is exact to a part of its amplitude, not of its value near a root.
+OSCILLATING = {"bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "spherical_bessel_j0", "airy_ai"}
+
+
+@pytest.mark.parametrize("name", BESSEL)
+def test_bessel_and_airy_functions(name):
+    x = np.concatenate([RANDOM.uniform(-60, 60, 3000), 10 ** RANDOM.uniform(-12, 1, 1000), [0.0, 2.0, -3.0, 1.99999, 2.00001, np.nan]])
+    found = getattr(trine.special, name)(trine.tensor(x)).numpy()
+    if name in OSCILLATING:
+        np.testing.assert_allclose(found, BESSEL[name](x), rtol=1e-13, atol=2e-14)
+        decay = RANDOM.uniform(0, 30, 500)
+        if name == "airy_ai":
+            agree(trine.special.airy_ai(trine.tensor(decay)).numpy(), BESSEL[name](decay), 5e-13)
+    else:
+        agree(found, BESSEL[name](x), 1e-13)
+    single = x.astype(np.float32)
+    found = getattr(trine.special, name)(trine.tensor(single)).numpy()
+    with np.errstate(over="ignore"):
+        wanted = BESSEL[name](single.astype(np.float64)).astype(np.float32)
+    np.testing.assert_allclose(found, wanted, rtol=3e-7, atol=1e-37)
+
+
+# Values at infinity and minus infinity, as PyTorch has them: NaN where the function oscillates or grows.
+ENDS = (
+    {name: [np.nan, np.nan] for name in BESSEL} | {name: [0, np.nan] for name in BESSEL if "bessel_k" in name} | {"spherical_bessel_j0": [0, 0]}
+)
+
+
+@pytest.mark.parametrize("name", BESSEL)
+def test_bessel_functions_end_like_pytorch_and_have_no_history(name):
+    function = getattr(trine.special, name)
+    np.testing.assert_array_equal(function(trine.tensor([np.inf, -np.inf])).numpy(), ENDS[name])
+    assert not function(trine.ones(2, requires_grad=True)).requires_grad
+
+
+POLYNOMIALS = {
+    "chebyshev_polynomial_t": scipy.special.eval_chebyt,
+    "chebyshev_polynomial_u": scipy.special.eval_chebyu,
+    "chebyshev_polynomial_v": lambda n, x: scipy.special.eval_jacobi(n, -0.5, 0.5, x) / scipy.special.eval_jacobi(n, -0.5, 0.5, 1.0),
+    "chebyshev_polynomial_w": lambda n, x: (
+        (2 * n + 1) * scipy.special.eval_jacobi(n, 0.5, -0.5, x) / scipy.special.eval_jacobi(n, 0.5, -0.5, 1.0)
+    ),
+    "hermite_polynomial_h": scipy.special.eval_hermite,
+    "hermite_polynomial_he": scipy.special.eval_hermitenorm,
+    "laguerre_polynomial_l": scipy.special.eval_laguerre,
+    "legendre_polynomial_p": scipy.special.eval_legendre,
+}
+POLYNOMIALS |= {f"shifted_{name}": lambda n, x, f=f: f(n, 2 * x - 1) for name, f in list(POLYNOMIALS.items()) if "chebyshev" in name}
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_orthogonal_polynomials_of_low_and_high_degree(name):
+    polynomial = getattr(trine.special, name)
+    x = np.concatenate([RANDOM.uniform(-1, 1, 200), RANDOM.uniform(-3, 3, 100), [1.0, -1.0, 0.0]])
+    for n in (0, 1, 2, 3, 6, 7, 8, 25):
+        wanted = POLYNOMIALS[name](n, x)
+        found = polynomial(trine.tensor(x), n).numpy()
+        # Near a root what counts is the size of the largest terms.
+        np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12 * max(1.0, np.median(np.abs(wanted))) * (1 + n) ** 2)
+    assert polynomial(trine.tensor(x), -1).eq(0).all()
+    assert polynomial(trine.tensor(0.3), 2.7).equal(polynomial(trine.tensor(0.3), 2))
+    degrees = trine.tensor([0, 3, 9])
+    assert polynomial(0.3, degrees).tolist() == [polynomial(trine.tensor(0.3), int(n)).item() for n in degrees]
+    assert polynomial(trine.arange(3), degrees).dtype == trine.float32

@@ -7,6 +7,43 @@
 namespace trine::autograd {
 namespace {
 Tensor zeros_of(const Tensor& grad, DimsRef sizes) { return batching::zeros_for(grad, sizes); }
+
+// The gradients of source combined into positions of self, given the operators that work on those positions: what stands there, one for
+// each element of source; self with values added; self multiplied by factors; self with zeros written there.
+template <class Take, class Add, class Multiply, class Clear> struct ReducedAt {
+  Take take;
+  Add add;
+  Multiply multiply;
+  Clear clear;
+
+  std::tuple<Tensor, Tensor> backward(const Tensor& grad, const Tensor& self, const Tensor& source, std::string_view reduce, bool include_self, const Tensor& result) const {
+    Tensor to_self, to_source;
+    if (reduce == "sum") {
+      to_self = grad;
+      to_source = take(grad);
+    } else if (reduce == "mean") {
+      Tensor count = add(include_self ? ones_like(grad) : zeros_like(grad), ones_like(source));
+      to_self = grad / masked_fill(count, count == Scalar(0.0), Scalar(1.0));
+      to_source = take(to_self);
+    } else if (reduce == "prod") {
+      // A single zero among the factors is left out of the product; the others' derivatives are zero then.
+      Tensor nonzero = masked_fill(self, self == Scalar(0.0), Scalar(1));
+      to_self = grad * conj(multiply(nonzero, source) / nonzero);
+      Tensor zero = source == Scalar(0.0);
+      Tensor zeros = add(zeros_like(self), to(zero, self.dtype()));
+      Tensor alone = zero & (take(zeros) == Scalar(1.0));
+      Tensor without = multiply(self, masked_fill(source, alone, Scalar(1)));
+      to_source = where(alone, take(grad * conj(without)), take(grad * conj(result)) / conj(masked_fill(source, zero, Scalar(1))));
+    } else {
+      // Equal extremes share; as in PyTorch self counts even where it takes no part.
+      Tensor self_is = to(self == result, grad.dtype()), source_is = to(source == take(result), grad.dtype());
+      Tensor share = grad / clamp_min(add(self_is, source_is), Scalar(1));
+      to_self = self_is * share;
+      to_source = source_is * take(share);
+    }
+    return {include_self ? to_self : clear(to_self), to_source};
+  }
+};
 }  // namespace
 
 Tensor index_backward(const Tensor& grad, DimsRef sizes, TensorList indices) {
@@ -52,29 +89,22 @@ Tensor masked_scatter_backward(const Tensor& grad, const Tensor& mask, DimsRef s
 
 std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self,
                                                    const Tensor& result) {
-  Tensor to_self, to_src;
-  if (reduce == "sum") {
-    to_self = grad;
-    to_src = gather(grad, dim, index);
-  } else if (reduce == "mean") {
-    Tensor base = include_self ? ones_like(grad) : zeros_like(grad);
-    Tensor count = scatter_add(base, dim, index, ones_like(src));
-    count = masked_fill(count, count == Scalar(0.0), Scalar(1.0));
-    to_self = grad / count;
-    to_src = gather(to_self, dim, index);
-  } else if (reduce == "prod") {
-    to_self = grad * result / self;
-    to_src = gather(grad * result, dim, index) / src;
-  } else {
-    Tensor self_is = to(self == result, grad.dtype()), src_is = to(src == gather(result, dim, index), grad.dtype());
-    if (!include_self) self_is = scatter(self_is, dim, index, Scalar(0));
-    Tensor share = grad / clamp_min(scatter_add(self_is, dim, index, src_is), Scalar(1));
-    to_self = self_is * share;
-    to_src = src_is * gather(share, dim, index);
-    return {include_self ? to_self : where(scatter(zeros_like(grad), dim, index, Scalar(1)) == Scalar(1.0), to_self, grad), to_src};
-  }
-  if (!include_self) to_self = scatter(reduce == "sum" ? grad : to_self, dim, index, Scalar(0));
-  return {to_self, to_src};
+  return ReducedAt{
+      [&](const Tensor& t) { return gather(t, dim, index); },
+      [&](const Tensor& to, const Tensor& values) { return scatter_add(to, dim, index, values); },
+      [&](const Tensor& to, const Tensor& factors) { return scatter_reduce(to, dim, index, factors, "prod", include_self); },
+      [&](const Tensor& t) { return scatter(t, dim, index, Scalar(0)); },
+  }.backward(grad, self, src, reduce, include_self, result);
+}
+
+std::tuple<Tensor, Tensor> index_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self,
+                                                 const Tensor& result) {
+  return ReducedAt{
+      [&](const Tensor& t) { return index_grad_of_source(t, dim, index, source.sizes()); },
+      [&](const Tensor& to, const Tensor& values) { return index_add(to, dim, index, values); },
+      [&](const Tensor& to, const Tensor& factors) { return index_reduce(to, dim, index, factors, "prod", include_self); },
+      [&](const Tensor& t) { return index_fill(t, dim, index, Scalar(0)); },
+  }.backward(grad, self, source, reduce, include_self, result);
 }
 
 std::vector<Tensor> cat_backward(const Tensor& grad, std::span<const Dims> sizes, int64_t dim) {

@@ -16,6 +16,8 @@ Tensor masked_select_backward(const Tensor& grad, DimsRef sizes, const Tensor& m
 Tensor masked_scatter_backward(const Tensor& grad, const Tensor& mask, DimsRef source_sizes);
 std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self,
                                                    const Tensor& result);
+std::tuple<Tensor, Tensor> index_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self,
+                                                 const Tensor& result);
 std::vector<Tensor> cat_backward(const Tensor& grad, std::span<const Dims> sizes, int64_t dim);
 Dims negated(DimsRef pad);
 Tensor embedding_double_backward(const Tensor& grad, const Tensor& indices, int64_t padding_idx, DimsRef sizes);

@@ -1,5 +1,9 @@
 // What the indexing kernels share.
 #pragma once
+#include <cmath>
+#include <limits>
+#include <string_view>
+
 #include "cpu/dense.h"
 
 namespace trine::cpu {
@@ -59,6 +63,31 @@ template <class T> inline void multiply_one(T& a, T b) {
     a = T(static_cast<float>(a) * static_cast<float>(b));
   else
     a = static_cast<T>(a * b);
+}
+
+struct TakeLarger {
+  template <class T> void operator()(T& a, T b) const {
+    if constexpr (!std::is_same_v<T, cfloat> && !std::is_same_v<T, cdouble>)
+      if (b > a || b != b) a = a != a ? a : b;
+  }
+};
+struct TakeSmaller {
+  template <class T> void operator()(T& a, T b) const {
+    if constexpr (!std::is_same_v<T, cfloat> && !std::is_same_v<T, cdouble>)
+      if (b < a || b != b) a = a != a ? a : b;
+  }
+};
+
+// The value that changes nothing, written to the targets when self does not take part.
+inline Scalar reduction_identity(std::string_view reduce, DType t) {
+  if (reduce == "prod") return Scalar(1);
+  bool largest = reduce == "amin";
+  if (reduce != "amax" && reduce != "amin") return Scalar(0);
+  if (is_floating(t)) return Scalar(largest ? INFINITY : -INFINITY);
+  if (t == DType::Bool) return Scalar(largest);
+  Scalar out;
+  TRINE_DISPATCH_INT(t, "scatter_reduce", out = Scalar(static_cast<int64_t>(largest ? std::numeric_limits<scalar_t>::max() : std::numeric_limits<scalar_t>::lowest())));
+  return out;
 }
 
 }  // namespace trine::cpu

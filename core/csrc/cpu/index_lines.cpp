@@ -1,7 +1,5 @@
 // gather and scatter: positions along one dimension, one for every element of an index tensor. Lines along the dimension are independent
 // of each other, inside a line the order is that of the index.
-#include <cmath>
-
 #include "cpu/index_common.h"
 #include "cpu/rows.h"
 #include "trine/kernels.h"
@@ -79,31 +77,6 @@ template <class Combine> void scatter_with(const char* op, const Tensor& self, i
   });
 }
 
-struct TakeLarger {
-  template <class T> void operator()(T& a, T b) const {
-    if constexpr (!std::is_same_v<T, cfloat> && !std::is_same_v<T, cdouble>)
-      if (b > a || b != b) a = a != a ? a : b;
-  }
-};
-struct TakeSmaller {
-  template <class T> void operator()(T& a, T b) const {
-    if constexpr (!std::is_same_v<T, cfloat> && !std::is_same_v<T, cdouble>)
-      if (b < a || b != b) a = a != a ? a : b;
-  }
-};
-
-// The value that changes nothing, written to the targets when self does not take part.
-Scalar identity(std::string_view reduce, DType t) {
-  if (reduce == "prod") return Scalar(1);
-  bool largest = reduce == "amin";
-  if (reduce != "amax" && reduce != "amin") return Scalar(0);
-  if (is_floating(t)) return Scalar(largest ? INFINITY : -INFINITY);
-  if (t == DType::Bool) return Scalar(largest);
-  Scalar out;
-  TRINE_DISPATCH_INT(t, "scatter_reduce", out = Scalar(static_cast<int64_t>(largest ? std::numeric_limits<scalar_t>::max() : std::numeric_limits<scalar_t>::lowest())));
-  return out;
-}
-
 }  // namespace
 
 void gather(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, bool) {
@@ -146,7 +119,7 @@ void scatter_combine_(const Tensor& self, int64_t dim, const Tensor& index, cons
 void scatter_reduce_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self) {
   const char* op = "scatter_reduce";
   TRINE_CHECK_IMPLEMENTED(!self.is_complex() || (reduce != "amax" && reduce != "amin"), op, ": ", reduce, " is not implemented for '", legacy_name(self.dtype()), "'");
-  if (!include_self) cpu::scatter_value_(self, dim, index, identity(reduce, self.dtype()));
+  if (!include_self) cpu::scatter_value_(self, dim, index, reduction_identity(reduce, self.dtype()));
   if (reduce == "sum") return cpu::scatter_add_(self, dim, index, src);
   if (reduce == "prod") return scatter_with(op, self, dim, index, src, [](auto& a, auto b) { multiply_one(a, b); });
   if (reduce == "amax") return scatter_with(op, self, dim, index, src, TakeLarger());

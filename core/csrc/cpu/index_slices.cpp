@@ -101,6 +101,35 @@ void index_add_(const Tensor& self, int64_t dim, const Tensor& index, const Tens
   });
 }
 
+void index_reduce_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self) {
+  const char* op = "index_reduce_";
+  const bool mean = reduce == "mean", extreme = reduce == "amax" || reduce == "amin";
+  TRINE_CHECK_IMPLEMENTED(!(self.is_complex() && extreme) && !(self.dtype() == DType::Bool && mean), op, ": ", reduce, " is not implemented for '", legacy_name(self.dtype()), "'");
+  if (!include_self) cpu::index_fill_(self, dim, index, reduction_identity(reduce, self.dtype()));
+  TRINE_DISPATCH_ALL(self.dtype(), op, {
+    auto combine = [&](auto one) {
+      update_slices<scalar_t>(op, self, dim, index, source, [&](scalar_t* to, const scalar_t* from, int64_t n) {
+        for (int64_t i = 0; i < n; i++) one(to[i], from[i]);
+      });
+    };
+    if (mean) combine([](auto& a, auto b) { accumulate_one(a, b); });
+    else if (reduce == "prod") combine([](auto& a, auto b) { multiply_one(a, b); });
+    else if (reduce == "amax") combine(TakeLarger());
+    else combine(TakeSmaller());
+  });
+  if (!mean) return;
+  Dims along(self.sizes());
+  for (int64_t d = 0; d < self.dim(); d++)
+    if (d != wrap_dim(dim, self.dim())) along[d] = 1;
+  Tensor counts = zeros(Dims{product(along)}, DType::Int64, std::nullopt), ones = empty(index.sizes(), DType::Int64);
+  cpu::fill_(counts, Scalar(include_self ? 1 : 0));
+  cpu::fill_(ones, Scalar(1));
+  cpu::index_add_(counts, 0, index, ones, Scalar(1));
+  counts = reshape(clamp_min(counts, Scalar(1)), along);
+  Tensor quotient = is_integral(self.dtype(), true) ? floor_divide(self, counts) : div(self, counts);
+  convert_copy(self, quotient);
+}
+
 void index_copy_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
   with_size(self.itemsize(), [&]<class T>(T) {
     update_slices<T>("index_copy_", self, dim, index, source, [](T* to, const T* from, int64_t n) { std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T)); });

@@ -2,7 +2,7 @@
 
 Run ``python fit.py NAME`` to print one table, ``python fit.py`` to list the names. Each fit minimises
 ``max |w(x) * (f(x) - p(x))|`` with the Remez exchange algorithm in 60-digit arithmetic; the coefficients are
-printed lowest power first, rounded to the format that evaluates them.
+printed lowest power first, rounded to the format that evaluates them. The names of ``SERIES`` print Chebyshev series.
 """
 
 import sys
@@ -194,9 +194,56 @@ FITS = {
 }
 
 
+def chebyshev(f):
+    """Coefficients of the Chebyshev series of f on [0, 1], down to rounding (bessel.h sums them with Clenshaw's recurrence)."""
+    count = 64
+    angles = [mp.pi * (k + mp.mpf("0.5")) / count for k in range(count)]
+    values = [f((1 + mp.cos(a)) / 2) for a in angles]
+    out = [mp.fsum(v * mp.cos(j * a) for v, a in zip(values, angles, strict=True)) * (1 if j == 0 else 2) / count for j in range(count)]
+    return out[: max(j for j in range(count) if abs(out[j]) > mp.mpf(2) ** -56) + 1]
+
+
+def bessel_k(order):
+    """sqrt(x) exp(x) K(x), a function of t = 2 / x."""
+    return lambda t: mp.sqrt(2 / t) * mp.exp(2 / t) * mp.besselk(order, 2 / t)
+
+
+def airy_decay(t):
+    """Ai(x) over exp(-zeta) / (2 sqrt(pi) x^(1/4)), zeta = 2/3 x^(3/2), a function of t = zeta(2) / zeta."""
+    zeta = mp.mpf(2) / 3 * mp.sqrt(8) / t
+    x = (mp.mpf(3) / 2 * zeta) ** (mp.mpf(2) / 3)
+    return mp.airyai(x) * 2 * mp.sqrt(mp.pi) * mp.root(x, 4) * mp.exp(zeta)
+
+
+def airy_oscillation(odd):
+    """The factors of cos and of sin (odd; over t) of zeta - pi / 4 in sqrt(pi) x^(1/4) Ai(-x), functions of t^2, t = zeta(3) / zeta."""
+
+    def value(square):
+        t = mp.sqrt(square)
+        zeta = mp.mpf(2) / 3 * mp.sqrt(27) / t
+        x = (mp.mpf(3) / 2 * zeta) ** (mp.mpf(2) / 3)
+        scale, phase = mp.sqrt(mp.pi) * mp.root(x, 4), zeta - mp.pi / 4
+        ai, bi = mp.airyai(-x) * scale, mp.airybi(-x) * scale
+        return (ai * mp.sin(phase) + bi * mp.cos(phase)) / t if odd else ai * mp.cos(phase) - bi * mp.sin(phase)
+
+    return value
+
+
+SERIES = {
+    "bessel_k0": bessel_k(0),
+    "bessel_k1": bessel_k(1),
+    "airy_decay": airy_decay,
+    "airy_even": airy_oscillation(False),
+    "airy_odd": airy_oscillation(True),
+}
+
+
 def main():
+    if len(sys.argv) == 2 and sys.argv[1] in SERIES:
+        print(", ".join(mp.nstr(c, 17) for c in chebyshev(SERIES[sys.argv[1]])))
+        return
     if len(sys.argv) < 3:
-        print(*FITS, sep="\n")
+        print(*FITS, *SERIES, sep="\n")
         return
     FITS[sys.argv[1]](int(sys.argv[2]), len(sys.argv) > 3 and sys.argv[3] == "double")
 

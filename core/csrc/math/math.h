@@ -9,6 +9,7 @@
 #include "half.h"
 #include "hyperbolic.h"
 #include "incomplete_gamma.h"
+#include "orthogonal.h"
 #include "rounding.h"
 #include "special.h"
 #include "trig.h"

@@ -120,6 +120,12 @@ inline void check_index_update(const char* op, const Tensor& self, int64_t dim, 
     TRINE_CHECK(i == d || self.sizes()[i] == source.sizes()[i], op, "(): Source/destination tensor must have same slice shapes, got ", self.sizes(), " and ", source.sizes(), " at dim ", d);
 }
 
+inline void check_index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce) {
+  TRINE_CHECK(reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin", "index_reduce(): reduce has to be prod, mean, amax or amin, got ", reduce);
+  TRINE_CHECK(self.dim() == source.dim(), "index_reduce(): self ", self.sizes(), " and source ", source.sizes(), " differ in their number of dimensions");
+  check_index_update("index_reduce", self, dim, index, source);
+}
+
 inline TensorSpec take_spec(const Tensor& self, const Tensor& index) {
   TRINE_CHECK(index.dtype() == DType::Int64, "take(): Expected a long tensor for index, but got ", legacy_name(index.dtype()));
   TRINE_CHECK_INDEX(self.numel() > 0 || index.numel() == 0, "take(): tried to take from an empty tensor");
