@@ -95,7 +95,9 @@ def test_bessel_and_airy_functions(name):
 
 # Values at infinity and minus infinity, as PyTorch has them: NaN where the function oscillates or grows.
 ENDS = (
-    {name: [np.nan, np.nan] for name in BESSEL} | {name: [0, np.nan] for name in BESSEL if "bessel_k" in name} | {"spherical_bessel_j0": [0, 0]}
+    {name: [np.nan, np.nan] for name in BESSEL}
+    | {name: [0, np.nan] for name in BESSEL if "bessel_k" in name}
+    | {"spherical_bessel_j0": [0, 0]}
 )
 
 
