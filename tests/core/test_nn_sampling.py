@@ -216,3 +216,35 @@ class TestFractionalPooling:
                 make()
         with pytest.raises(RuntimeError, match="too large"):
             F.fractional_max_pool2d(t(1, 1, 4, 4), 3, 3)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+def test_an_infinite_pixel_does_not_reach_places_outside_of_the_image(mode):
+    image = trine.ones(1, 1, 4, 4)
+    image[0, 0, 0, 0] = math.inf
+    image.requires_grad_()
+    grid = trine.tensor([[[[5.0, 5.0], [-5.0, 0.0], [0.25, 0.25], [math.nan, 0.0]]]], requires_grad=True)
+    out = F.grid_sample(image, grid, mode=mode, align_corners=False)
+    assert out[0, 0, 0, :2].tolist() == [0, 0] and out[0, 0, 0, 2].item() == pytest.approx(1) and out[0, 0, 0, 3].item() == 0
+    out.sum().backward()
+    assert image.grad.isfinite().all() and grid.grad[..., :3, :].isfinite().all()
+
+
+@pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("align_corners", [False, True])
+def test_gradients_of_many_places(mode, padding_mode, align_corners):
+    """More places than a block holds, some far outside: the gradient sum is what differences say."""
+    image = t(1, 2, 5, 6).requires_grad_()
+    grid = (trine.rand(1, 30, 23, 2, dtype=trine.float64) * 6 - 3).requires_grad_()
+    weight = t(1, 2, 30, 23)
+
+    def loss(x, g):
+        return (F.grid_sample(x, g, mode=mode, padding_mode=padding_mode, align_corners=align_corners) * weight).sum()
+
+    loss(image, grid).backward()
+    for tensor, arguments in [(image, lambda step: (image + step, grid)), (grid, lambda step: (image, grid + step))]:
+        direction = trine.randn_like(tensor) * 1e-7
+        with trine.no_grad():
+            change = (loss(*arguments(direction)) - loss(*arguments(-direction))).item() / 2
+        assert change == pytest.approx((tensor.grad * direction).sum().item(), rel=1e-4)
