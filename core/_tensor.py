@@ -160,10 +160,6 @@ def __reduce_ex__(self: Tensor, protocol: int) -> tuple:
 
 
 def _reduce(t: Tensor, protocol: int) -> tuple[Callable, tuple]:
-    if t.requires_grad and not t.is_leaf:
-        raise RuntimeError(
-            f"a tensor that was computed (by {t.grad_fn.name()}) cannot be pickled with its history; pickle .detach() instead"
-        )
     if t.is_meta:
         return _rebuild_meta_tensor, (t.dtype, tuple(t.shape), t.stride(), t.requires_grad)
     if t.device.type != "cpu":

@@ -288,14 +288,16 @@ def norm(
     input: Tensor, p: float | str | None = "fro", dim: Any = None, keepdim: bool = False, out: Tensor | None = None,
     dtype: _C.dtype | None = None,
 ) -> Tensor:  # fmt: skip
-    """The p-norm of all elements, or of those along ``dim``; ``p`` is a number, ``inf``, or "fro" (2).
+    """The p-norm of all elements, or of those along ``dim``; ``p`` is a number, ``inf``, "fro" (2), or "nuc": the sum of
+    the singular values of a matrix, or of those along two dims.
 
     >>> import trine
     >>> trine.norm(trine.tensor([3.0, 4.0]))
     tensor(5.)
     """
     if p == "nuc":
-        raise NotImplementedError("norm: the nuclear norm (p='nuc') is not available")
+        dims = range(input.dim()) if dim is None else (dim,) if isinstance(dim, int) else dim
+        return _ops.linalg_matrix_norm(input, "nuc", tuple(dims), keepdim, dtype=dtype, out=out)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"norm: p must be a number, 'fro' or 'nuc', got {p!r}")
     result = _ops.norm(input, 2 if p in (None, "fro") else p, dim, keepdim, dtype=dtype)

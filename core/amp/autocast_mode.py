@@ -38,6 +38,8 @@ def is_autocast_available(device_type: str) -> bool:
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
     """Whether autocast is on for a device in this thread."""
+    if not isinstance(device_type, str):
+        raise TypeError(f"is_autocast_enabled(): argument 'device_type' must be str, not {type(device_type).__name__}")
     return _C.is_autocast_cpu_enabled() if device_type == "cpu" else _other(_check_device(device_type))[0]
 
 

@@ -77,30 +77,32 @@ class GradScaler:
         return self._scale
 
     def scale(self, outputs: Any) -> Any:
-        """``outputs`` (a tensor, or an iterable of tensors) times the scale."""
+        """``outputs`` times the scale: a tensor, a list or tuple of them, or any other iterable, which becomes an iterator."""
         if not self._enabled:
             return outputs
         self._start()
         if isinstance(outputs, Tensor):
             return outputs * self._started("scale").to(outputs.dtype if outputs.dtype == trine.float64 else trine.float32)
         if isinstance(outputs, Iterable):
-            scaled = [self.scale(o) for o in outputs]
+            scaled = map(self.scale, outputs)
             return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
     @trine.no_grad()
-    def _unscale(self, optimizer: Any, allow_fp16: bool) -> Tensor:
-        inverse = float(1.0 / self._started("unscale_").double())
-        found = trine.zeros((), dtype=trine.float32)
+    def _unscale(self, optimizer: Any, inverse: float, allow_fp16: bool) -> Tensor | None:
+        found = None
         for group in optimizer.param_groups:
             for p in group["params"]:
                 if p.grad is None:
                     continue
                 if not allow_fp16 and p.grad.dtype == trine.float16:
                     raise ValueError("Attempting to unscale FP16 gradients.")
+                if found is None:
+                    found = trine.zeros((), dtype=trine.float32)
                 if not bool(trine.isfinite(p.grad).all()):
                     found.fill_(1.0)
-                p.grad.mul_(inverse)
+                if inverse != 1.0:
+                    p.grad.mul_(inverse)
         return found
 
     def unscale_(self, optimizer: Any) -> None:
@@ -113,7 +115,7 @@ class GradScaler:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
         if state["stage"] is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
-        state["found_inf"] = self._unscale(optimizer, False)
+        state["found_inf"] = self._unscale(optimizer, float(1.0 / self._started("unscale_").double()), False)
         state["stage"] = OptState.UNSCALED
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> float | None:
@@ -195,6 +197,20 @@ class GradScaler:
         """Sets the number of good steps after which the scale grows."""
         self._growth_interval = new_interval
 
+    def _get_growth_tracker(self) -> int:
+        if not self._enabled:
+            return 0
+        return self._init_growth_tracker if self._growth_tracker is None else int(self._growth_tracker)
+
+    def _check_inf_per_device(self, optimizer: Any) -> dict[trine.device, Tensor]:
+        self._started("_check_inf_per_device")
+        self._state_of(optimizer)["found_inf"] = self._unscale(optimizer, 1.0, True)
+        return self._found_inf_per_device(optimizer)
+
+    def _found_inf_per_device(self, optimizer: Any) -> dict[trine.device, Tensor]:
+        found = self._state_of(optimizer)["found_inf"]
+        return {} if found is None else {found.device: found}
+
     def is_enabled(self) -> bool:
         """Whether the scaler does anything."""
         return self._enabled
@@ -208,7 +224,7 @@ class GradScaler:
             "growth_factor": self._growth_factor,
             "backoff_factor": self._backoff_factor,
             "growth_interval": self._growth_interval,
-            "_growth_tracker": self._init_growth_tracker if self._growth_tracker is None else int(self._growth_tracker),
+            "_growth_tracker": self._get_growth_tracker(),
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -235,6 +251,6 @@ class GradScaler:
                     "A GradScaler instance may only be pickled at the beginning of an iteration, or at the end after scaler.update()."
                 )
             state["_init_scale"] = self.get_scale()
-            state["_init_growth_tracker"] = self.state_dict()["_growth_tracker"]
+            state["_init_growth_tracker"] = self._get_growth_tracker()
             state["_scale"] = state["_growth_tracker"] = None
         return state

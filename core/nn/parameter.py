@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
+from collections.abc import Callable
 
 import trine
 
@@ -152,6 +154,24 @@ class _UninitializedMixin:
             f"manipulating `torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call `forward` with a dummy batch to "
             "initialize the parameters before calling torch functions"
         )
+
+
+def _refusing(name: str) -> Callable:
+    native = getattr(_Tensor, name)
+
+    @functools.wraps(native)
+    def method(self: _UninitializedMixin, *args: object, **kwargs: object) -> object:
+        return type(self).__torch_function__(native, (type(self),), (self, *args), kwargs)
+
+    return method
+
+
+# These ask no __torch_function__.
+for _name in (
+    "__array__", "__bool__", "__format__", "__iter__", "__len__", "data_ptr", "dim", "element_size", "is_contiguous", "item", "nelement",
+    "numel", "numpy", "storage_offset", "stride", "tolist",
+):  # fmt: skip
+    setattr(_UninitializedMixin, _name, _refusing(_name))
 
 
 def _rebuild_uninitialized(cls: type, requires_grad: bool, device: object, dtype: object) -> object:

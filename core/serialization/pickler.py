@@ -240,8 +240,10 @@ class Pickler:
         self._out += b")R"
 
     def _tensor(self, tensor: Any) -> None:
-        is_parameter = isinstance(tensor, trine.nn.Parameter)
-        if is_parameter:
+        if isinstance(tensor, (trine.nn.UninitializedParameter, trine.nn.UninitializedBuffer)):
+            self._call(f"torch.nn.parameter {type(tensor).__name__}", tensor, tensor.requires_grad, None, tensor.dtype)
+            return
+        if isinstance(tensor, trine.nn.Parameter):
             self._global("torch._utils _rebuild_parameter")
             self._tensor_data(tensor.detach(), False)
             self._out += b"\x88" if tensor.requires_grad else b"\x89"

@@ -122,6 +122,18 @@ def _make_parameter(vm: Unpickler, args: tuple) -> Any:
     return parameter
 
 
+def _uninitialized(class_name: str) -> Callable[[Unpickler, tuple], Any]:
+    def make(vm: Unpickler, args: tuple) -> Any:
+        flag, device, dtype = (*args, None, None)[:3] if args else (None, None, None)
+        if len(args) > 3 or type(flag) is not bool or device is not None or not isinstance(dtype, (trine.dtype, type(None))):
+            raise CorruptFileError(f"load: an {class_name} is not saved as (requires_grad, None, dtype)")
+        if flag and dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise CorruptFileError(f"load: an {class_name} of dtype {dtype} cannot require gradients")
+        return getattr(trine.nn, class_name)(flag, dtype=dtype)
+
+    return make
+
+
 def _tensor_class(vm: Unpickler, args: tuple) -> Any:
     raise UnsafeFileError("load: the file calls torch.Tensor itself; tensors are rebuilt from storages only")
 
@@ -168,6 +180,8 @@ def builders(storages: Any) -> dict[str, Callable[[Unpickler, tuple], Any]]:
         "torch._utils._rebuild_parameter_with_state": _make_parameter,
         "torch.nn.parameter.Parameter": _make_parameter,
         "torch.nn.parameter.Buffer": _tensor_class,
+        "torch.nn.parameter.UninitializedParameter": _uninitialized("UninitializedParameter"),
+        "torch.nn.parameter.UninitializedBuffer": _uninitialized("UninitializedBuffer"),
         "torch.Tensor": _tensor_class,
         "torch._tensor._rebuild_from_type_v2": _with_attributes,
     }

@@ -115,6 +115,25 @@ def _nodes(node, seen=None):
     return seen
 
 
+def test_a_weight_cast_without_gradients_gets_them_later():
+    weight = trine.ones(2, 2, requires_grad=True)
+    with trine.autocast("cpu", dtype=trine.bfloat16):
+        with trine.no_grad():
+            trine.mm(trine.ones(2, 2), weight)
+        trine.mm(trine.ones(2, 2), weight).sum().backward()
+    assert trine.equal(weight.grad, trine.full((2, 2), 2.0))
+
+
+def test_a_gru_keeps_the_type_of_its_state():
+    gru, cell = trine.nn.GRU(3, 4), trine.nn.LSTMCell(3, 4)
+    with trine.autocast("cpu", dtype=trine.bfloat16):
+        output, state = gru(trine.ones(5, 2, 3))
+        hidden, memory = cell(trine.ones(2, 3))
+    assert {t.dtype for t in (output, state, hidden, memory)} == {trine.float32}
+    (output.sum() + hidden.sum()).backward()
+    assert gru.weight_ih_l0.grad.isfinite().all() and cell.weight_hh.grad is not None
+
+
 def test_a_changed_weight_is_cast_anew_in_the_next_region():
     layer = nn.Linear(3, 1, bias=False)
     with trine.autocast("cpu"):
@@ -186,6 +205,26 @@ def test_devices_that_are_not_there():
 
 
 class TestGradScaler:
+    def test_growth_and_backoff(self):
+        parameter = trine.nn.Parameter(trine.ones(2))
+        optimizer = trine.optim.SGD([parameter], lr=0.0)
+        scaler = trine.amp.GradScaler("cpu", init_scale=8.0, growth_interval=2)
+        seen = []
+        for gradient in (1.0, 1.0, 1.0, float("inf"), 1.0, float("nan"), 1.0):
+            scaler.scale(trine.ones(()))
+            parameter.grad = trine.full((2,), gradient)
+            scaler.step(optimizer)
+            scaler.update()
+            seen.append((scaler.get_scale(), scaler._get_growth_tracker()))
+        assert seen == [(8.0, 1), (16.0, 0), (16.0, 1), (8.0, 0), (8.0, 1), (4.0, 0), (4.0, 1)]
+
+    def test_a_step_without_gradients_is_refused(self):
+        optimizer = trine.optim.SGD([trine.nn.Parameter(trine.ones(2))], lr=0.1)
+        scaler = trine.amp.GradScaler("cpu")
+        assert [type(t) for t in scaler.scale(iter([trine.ones(1)]))] == [trine.Tensor]
+        with pytest.raises(AssertionError, match="No inf checks"):
+            scaler.step(optimizer)
+
     def make(self, **options):
         self.p = nn.Parameter(trine.tensor([1.0]))
         self.optimizer = trine.optim.SGD([self.p], lr=1.0)

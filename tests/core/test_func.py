@@ -253,8 +253,13 @@ class TestFunctionalCall:
         assert trine.equal(out, layer.bias) and layer.weight is weight
         with pytest.raises(RuntimeError, match="Missing key"):
             func.functional_call(layer, {"weight": weight}, (trine.ones(2),), strict=True)
-        with pytest.raises(KeyError):
-            func.functional_call(layer, {"nothing": weight}, (trine.ones(2),))
+        assert trine.equal(func.functional_call(layer, {"nothing": weight}, (trine.ones(2),)), layer(trine.ones(2)))
+        with pytest.raises(RuntimeError, match="Unexpected key"):
+            func.functional_call(layer, {"nothing": weight}, (trine.ones(2),), strict=True)
+        with pytest.raises(AttributeError):
+            func.functional_call(layer, {"missing.weight": weight}, (trine.ones(2),))
+        with pytest.raises(ValueError, match="to be a dict"):
+            func.functional_call(layer, 5, (trine.ones(2),))
         with pytest.raises(ValueError, match="multiple dictionaries"):
             func.functional_call(layer, [{"weight": weight}, {"weight": weight}], (trine.ones(2),))
         assert layer.weight is weight

@@ -368,3 +368,13 @@ class TestLowRank:
             return E, V[:, :1] @ V[:, :1].mT
 
         assert trine.autograd.gradcheck(pairs, a.requires_grad_(), atol=1e-4)
+
+
+def test_nuclear_norm_by_its_old_name():
+    x = trine.tensor(np.random.default_rng(0).normal(size=(2, 3, 4)))
+    expected = np.linalg.svd(x.numpy(), compute_uv=False).sum(-1)
+    assert np.allclose(trine.norm(x, "nuc", dim=(1, 2)).numpy(), expected)
+    assert np.allclose(x[0].norm("nuc").item(), expected[0])
+    for wrong, dim in ((x, None), (x, 1), (x[0, 0], None)):
+        with pytest.raises(RuntimeError, match=r"linalg\.matrix_norm"):
+            trine.norm(wrong, "nuc", dim=dim)

@@ -115,3 +115,23 @@ class TestAdaptiveSoftmax:
         for x, y in [((3, 16), [0, 1]), ((3, 16), [0, 1, 20]), ((16,), [0])]:
             with pytest.raises(RuntimeError):
                 layer(trine.ones(x), trine.tensor(y))
+
+
+def test_files_keep_what_has_no_shape_yet(tmp_path):
+    layer = nn.LazyBatchNorm1d(dtype=trine.float64)
+    trine.save(layer.state_dict(), tmp_path / "lazy.pt")
+    state = trine.load(tmp_path / "lazy.pt")
+    assert type(state["weight"]) is nn.UninitializedParameter and type(state["running_mean"]) is nn.UninitializedBuffer
+    assert state["weight"].dtype == trine.float64 and state["weight"].requires_grad
+    other = nn.LazyBatchNorm1d()
+    other.load_state_dict(state)
+    assert other.has_uninitialized_params()
+
+
+@pytest.mark.parametrize(
+    "method", ["numel", "dim", "stride", "item", "tolist", "__len__", "__bool__", "data_ptr", "is_contiguous", "numpy"]
+)
+def test_what_has_no_shape_yet_answers_nothing(method):
+    for unmade in (nn.UninitializedParameter(), nn.UninitializedBuffer()):
+        with pytest.raises(ValueError, match="uninitialized parameter"):
+            getattr(unmade, method)()

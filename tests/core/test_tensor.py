@@ -263,6 +263,8 @@ def test_pickle_keeps_values_geometry_and_kind(protocol):
     assert back.tolist() == t.tolist() and back.stride() == t.stride()
     leaf = trine.ones(2, requires_grad=True)
     leaf.note = 1
+    computed = pickle.loads(pickle.dumps(leaf * 2, protocol))
+    assert computed.requires_grad and computed.is_leaf and trine.equal(computed, leaf * 2)
     back = pickle.loads(pickle.dumps(leaf, protocol))
     assert back.requires_grad and back.note == 1
     for special in (trine.empty(0, 3), trine.tensor(True), trine.tensor([1j]), trine.empty(2, device="meta")):

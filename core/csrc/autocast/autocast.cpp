@@ -13,11 +13,11 @@ thread_local State this_state;
 // Casts of leaves that require grad, kept with the leaf so that its address is not used again.
 thread_local std::unordered_map<const TensorImpl*, std::pair<Tensor, Tensor>> casts;
 
-bool eligible(const Tensor& t) { return t.defined() && (t.is_cpu() || t.is_meta()) && t.is_floating() && t.dtype() != DType::Double; }
+bool eligible(const Tensor& t) { return t.defined() && t.is_cpu() && t.is_floating() && t.dtype() != DType::Double; }
 
 Tensor cast_to(DType dtype, const Tensor& t) {
   if (!eligible(t) || t.dtype() == dtype) return t;
-  const bool kept = this_state.cache && dtype == this_state.dtype && t.dtype() == DType::Float && t.requires_grad() && is_leaf(t) && !t.impl()->base;
+  const bool kept = this_state.cache && dtype == this_state.dtype && t.dtype() == DType::Float && t.requires_grad() && grad_enabled() && is_leaf(t) && !t.impl()->base;
   if (!kept) return to(t, dtype);
   const auto found = casts.find(t.impl());
   if (found != casts.end()) return found->second.second;

@@ -9,10 +9,11 @@ namespace {
 PyObject* is_enabled(PyObject*, PyObject*) { return PyBool_FromLong(autocast::state().enabled); }
 
 PyObject* set_enabled(PyObject*, PyObject* o) {
-  const int on = PyObject_IsTrue(o);
-  if (on < 0) return nullptr;
-  autocast::set_enabled(on);
-  Py_RETURN_NONE;
+  return guarded([&]() -> PyObject* {
+    TRINE_CHECK_TYPE(PyBool_Check(o), "enabled must be a bool (got ", Py_TYPE(o)->tp_name, ")");
+    autocast::set_enabled(o == Py_True);
+    Py_RETURN_NONE;
+  });
 }
 
 PyObject* get_dtype(PyObject*, PyObject*) {
@@ -29,10 +30,11 @@ PyObject* set_dtype(PyObject*, PyObject* o) {
 PyObject* is_cache_enabled(PyObject*, PyObject*) { return PyBool_FromLong(autocast::state().cache); }
 
 PyObject* set_cache_enabled(PyObject*, PyObject* o) {
-  const int on = PyObject_IsTrue(o);
-  if (on < 0) return nullptr;
-  autocast::state().cache = on;
-  Py_RETURN_NONE;
+  return guarded([&]() -> PyObject* {
+    TRINE_CHECK_TYPE(PyBool_Check(o), "enabled must be a bool (got ", Py_TYPE(o)->tp_name, ")");
+    autocast::state().cache = o == Py_True;
+    Py_RETURN_NONE;
+  });
 }
 
 PyObject* clear_cache(PyObject*, PyObject*) {

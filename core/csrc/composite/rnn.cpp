@@ -41,16 +41,22 @@ Tensor gru_of_operators(const Tensor& input, const Tensor& hidden, const Tensor&
   return fresh + z * (state - fresh);
 }
 
+// Within an autocast region gates are shorter than the state, which keeps its type.
+Tensor as_state(const Tensor& gates, const Tensor& state) {
+  const bool shorter = gates.dtype() == DType::BFloat16 || gates.dtype() == DType::Half;
+  return shorter && state.dtype() == DType::Float ? trine::to(gates, DType::Float) : gates;
+}
+
 State step(std::string_view kind, const Tensor& gates, const State& s, const Weights& w, const Tensor& w_hh_t) {
   if (kind == "lstm") {
-    Tensor sum = addmm(gates, s.hidden, w_hh_t), hidden, cell;
+    Tensor sum = as_state(addmm(gates, s.hidden, w_hh_t), s.cell), hidden, cell;
     if (sum.is_complex()) std::tie(hidden, cell) = lstm_of_operators(sum, s.cell);
     else std::tie(hidden, cell) = _lstm_cell(sum, s.cell);
     return {w.w_hr.defined() ? linear(hidden, w.w_hr) : hidden, cell};
   }
   if (kind == "gru") {
-    Tensor of_hidden = linear(s.hidden, w.w_hh, w.b_hh);
-    return {gates.is_complex() ? gru_of_operators(gates, of_hidden, s.hidden) : _gru_cell(gates, of_hidden, s.hidden), Tensor()};
+    Tensor of_hidden = as_state(linear(s.hidden, w.w_hh, w.b_hh), s.hidden), of_input = as_state(gates, s.hidden);
+    return {gates.is_complex() ? gru_of_operators(of_input, of_hidden, s.hidden) : _gru_cell(of_input, of_hidden, s.hidden), Tensor()};
   }
   Tensor sum = addmm(gates, s.hidden, w_hh_t);
   return {kind == "rnn_tanh" ? tanh(sum) : relu(sum), Tensor()};

@@ -1,11 +1,13 @@
 #include "cpu/convert.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "cpu/convert_table.h"
+#include "cpu/index_rows.h"
 
 namespace trine::cpu {
+
+TRINE_ISA_TABLE(repeat_element);
 
 ConvertTable convert_tables[kIsaLevels];
 
@@ -16,18 +18,6 @@ namespace {
 struct Bytes16 {
   uint64_t a, b;
 };
-
-// One element n times: a stretch that fits the first cache is doubled into being, then copied.
-void repeat(char* dst, const char* src, int64_t bytes, int size) {
-  constexpr int64_t kStretch = 4096;
-  if (bytes == 0) return;
-  std::memcpy(dst, src, static_cast<size_t>(size));
-  for (int64_t done = size; done < bytes;) {
-    const int64_t step = std::min({done, kStretch, bytes - done});
-    std::memcpy(dst + done, dst, static_cast<size_t>(step));
-    done += step;
-  }
-}
 
 template <class T> void gather_as(void* dst, const char* src, int64_t stride, int64_t n) {
   auto* d = static_cast<T*>(dst);
@@ -46,7 +36,7 @@ void gather(void* dst, const char* src, int64_t stride, int64_t n, int size) {
     std::memcpy(dst, src, static_cast<size_t>(n) * size);
     return;
   }
-  if (stride == 0) return repeat(static_cast<char*>(dst), src, n * size, size);
+  if (stride == 0) return repeat_element(dst, src, n, size);
   switch (size) {
     case 1: return gather_as<uint8_t>(dst, src, stride, n);
     case 2: return gather_as<uint16_t>(dst, src, stride, n);

@@ -1,4 +1,4 @@
-// Rows added to rows and rows turned round, compiled once per instruction set.
+// Rows added to rows, turned round or filled, compiled once per instruction set.
 #pragma once
 #include "cpu/isa.h"
 
@@ -8,6 +8,8 @@ namespace trine::cpu {
 TRINE_ISA_DECLARE(void, add_row_float, (float* to, const float* from, float scale, int64_t n));
 TRINE_ISA_DECLARE(void, add_row_double, (double* to, const double* from, double scale, int64_t n));
 
+// to[i] = *element, for elements of `size` bytes.
+TRINE_ISA_DECLARE(void, repeat_element, (void* to, const void* element, int64_t n, int size));
 // to[n - 1 - i] = from[i], for elements of `size` bytes that do not overlap.
 TRINE_ISA_DECLARE(void, reverse_row, (void* to, const void* from, int64_t n, int size));
 

@@ -15,7 +15,7 @@ from .. import _reduction
 
 
 def in_float32(function: Callable) -> Callable:
-    """A loss whose tensors are float32 within an autocast region."""
+    """A function whose tensors are float32 within an autocast region."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -243,7 +243,6 @@ def poisson_nll_loss(
     return _reduce(loss, reduction)
 
 
-@in_float32
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor,

@@ -106,7 +106,6 @@ def triplet_margin_loss(
     )
 
 
-@in_float32
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -188,7 +187,6 @@ def multilabel_margin_loss(
     return _reduce(loss.reshape(()) if single else loss, reduction)
 
 
-@in_float32
 def multilabel_soft_margin_loss(
     input: Tensor,
     target: Tensor,

@@ -9,6 +9,7 @@ import trine
 from trine import Tensor, _ops
 
 from .._tuples import _list_with_default, _pair, _single, _triple
+from ._loss import in_float32
 
 _Size = int | Sequence[int]
 
@@ -208,6 +209,7 @@ def _unpool(name: str, input: Tensor, indices: Tensor, kernel: tuple, stride: tu
     return flat.view(*lead, *out)
 
 
+@in_float32
 def max_unpool1d(
     input: Tensor,
     indices: Tensor,
@@ -221,6 +223,7 @@ def max_unpool1d(
     return _unpool("max_unpool1d", input, indices, k, k if stride is None else _single(stride), _single(padding), output_size)
 
 
+@in_float32
 def max_unpool2d(
     input: Tensor,
     indices: Tensor,
@@ -234,6 +237,7 @@ def max_unpool2d(
     return _unpool("max_unpool2d", input, indices, k, k if stride is None else _pair(stride), _pair(padding), output_size)
 
 
+@in_float32
 def max_unpool3d(
     input: Tensor,
     indices: Tensor,

@@ -46,13 +46,10 @@ def _replaced(module: Module, given: dict[str, Tensor], tie_weights: bool, stric
     try:
         for name, tensor in wanted.items():
             path, _, leaf = name.rpartition(".")
-            try:
-                owner = module.get_submodule(path)
-            except AttributeError:
-                raise KeyError(f"{name}: {type(module).__name__} has no such parameter or buffer") from None
+            owner = module.get_submodule(path)
             home = owner._parameters if leaf in owner._parameters else owner._buffers if leaf in owner._buffers else None
             if home is None:
-                raise KeyError(f"{name}: {type(module).__name__} has no such parameter or buffer")
+                continue
             saved.append((home, leaf, home[leaf]))
             home[leaf] = tensor
         yield
@@ -68,8 +65,8 @@ def _functional_call(
     """``module(*args, **kwargs)`` with tensors from one dict, or several, in place of its parameters and buffers of these names.
 
     Names that the dicts lack keep the module's own tensors, unless ``strict``. With ``tie_weights`` a tensor given for one of several
-    names of a shared parameter is used under all of them. KeyError or RuntimeError for names that the module does not have, ValueError
-    for a name in two dicts.
+    names of a shared parameter is used under all of them. A name that a module lacks is passed over, unless ``strict`` (RuntimeError);
+    AttributeError for one in a module that does not exist, ValueError for a name in two dicts.
 
     >>> import trine
     >>> layer = trine.nn.Linear(2, 1)
@@ -79,6 +76,9 @@ def _functional_call(
     if isinstance(parameter_and_buffer_dicts, dict):
         given = parameter_and_buffer_dicts
     else:
+        if not isinstance(parameter_and_buffer_dicts, Sequence):
+            kind = type(parameter_and_buffer_dicts)
+            raise ValueError(f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {kind}")
         given = {}
         for part in parameter_and_buffer_dicts:
             if repeated := [name for name in part if name in given]:

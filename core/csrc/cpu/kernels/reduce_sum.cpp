@@ -1,4 +1,6 @@
 // Sums and products: sum, nansum, mean, norms.
+#include <algorithm>
+
 #include "cpu/kernels/reduce_loops.h"
 
 namespace trine::cpu {
@@ -249,12 +251,15 @@ template <class Element, class Wide> struct Product {
     int64_t i = 0;
     if constexpr (is_float<T>) {
       constexpr int64_t L = kLanes<T>;
-      Vec<T> product[4];
-      for (Vec<T>& v : product) v = splat<T>(T(1));
-      for (; i + 4 * L <= n; i += 4 * L)
+      // Short stretches in the elements' own type, so that their products seldom leave its range: subnormal numbers are slow.
+      while (i + 4 * L <= n) {
+        Vec<T> product[4];
+        for (Vec<T>& v : product) v = splat<T>(T(1));
+        for (const int64_t end = std::min(n, i + kRowBlock); i + 4 * L <= end; i += 4 * L)
 #pragma GCC unroll 4
-        for (int v = 0; v < 4; ++v) product[v] *= load(x + i + v * L);
-      acc[0] *= static_cast<A>(fold_lanes<T>((product[0] * product[1]) * (product[2] * product[3]), [](T a, T b) { return a * b; }));
+          for (int v = 0; v < 4; ++v) product[v] *= load(x + i + v * L);
+        acc[0] *= static_cast<A>(fold_lanes<T>((product[0] * product[1]) * (product[2] * product[3]), [](T a, T b) { return a * b; }));
+      }
     }
     for (; i < n; ++i) acc[0] *= static_cast<A>(x[i]);
   }
