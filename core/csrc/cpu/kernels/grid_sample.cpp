@@ -79,8 +79,8 @@ template <class T> void put_cubic(const T* __restrict t, const T* __restrict uni
 
 template <GridMode mode, GridPadding padding, bool align, class T> void fill_line(const T* grid, int64_t stride, const LineTaps<T>& to, int64_t count) {
   const T size = static_cast<T>(to.size);
-  Line<T> line;
-  T weight[kGridBlock], slope[kGridBlock], part[kGridBlock];
+  Line<T> line = {};  // zeros, so that compilers see that what lies past count is never garbage
+  T weight[kGridBlock] = {}, slope[kGridBlock] = {}, part[kGridBlock] = {};
   line.template place<align>(grid, stride, size, count);
   if constexpr (mode != GridMode::Cubic) line.template pad<padding, align>(size, count);
   if constexpr (mode == GridMode::Nearest) {
