@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from trine import _C, _ops
@@ -277,6 +277,18 @@ def _basis(tensors: list[Tensor]) -> list[Tensor]:
     return basis
 
 
+def _of_chosen(func: Callable, numbers: Sequence[int], args: tuple, kwargs: dict) -> tuple[Callable, tuple]:
+    """``func`` of its arguments of these numbers alone, and those arguments."""
+
+    def of_chosen(*chosen: Any) -> Any:
+        given = list(args)
+        for n, value in zip(numbers, chosen, strict=True):
+            given[n] = value
+        return func(*given, **kwargs)
+
+    return of_chosen, tuple(args[n] for n in numbers)
+
+
 def jacrev(
     func: Callable, argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None, _preallocate_and_copy: bool = False
 ) -> Callable:
@@ -295,13 +307,7 @@ def jacrev(
     def call(*args: Any, **kwargs: Any) -> Any:
         numbers = _argnums(argnums, len(args), "jacrev")
 
-        def of_chosen(*chosen: Any) -> Any:
-            given = list(args)
-            for n, value in zip(numbers, chosen, strict=True):
-                given[n] = value
-            return func(*given, **kwargs)
-
-        primals = tuple(args[n] for n in numbers)
+        of_chosen, primals = _of_chosen(func, numbers, args, kwargs)
         result = vjp(of_chosen, *primals, has_aux=has_aux)
         output, pull = result[0], result[1]
         outputs, out_spec = tree_flatten(output)
@@ -332,13 +338,7 @@ def jacfwd(
     def call(*args: Any, **kwargs: Any) -> Any:
         numbers = _argnums(argnums, len(args), "jacfwd")
 
-        def of_chosen(*chosen: Any) -> Any:
-            given = list(args)
-            for n, value in zip(numbers, chosen, strict=True):
-                given[n] = value
-            return func(*given, **kwargs)
-
-        primals = tuple(args[n] for n in numbers)
+        of_chosen, primals = _of_chosen(func, numbers, args, kwargs)
         inputs, in_spec = tree_flatten(primals)
         seen: list = []
 

@@ -162,16 +162,22 @@ def call(operator: Operator, args, kwargs):
 OF_STORAGE = {"as_strided", "as_strided_scatter", "view", "view_dtype", "view_as", "view_as_complex"}
 
 
+def report_differences(operator, dtypes, forms):
+    """The same results of arguments in other forms, which ``forms(dtype)`` lists."""
+    problems = []
+    for dtype, sample, expected in runs(operator, dtypes):
+        for form in forms(dtype):
+            args, kwargs = arguments(sample)
+            ours = execute.from_library(call(operator, map_tensors(form, args), map_tensors(form, kwargs)))
+            found = difference(ours, expected, operator.tolerance)
+            if found:
+                problems.append(f"{operator.name}({sample.text}) of {dtype}, {form.__name__}: {found}")
+    report(problems)
+
+
 @each(lambda operator: not is_random(operator) and operator.name not in OF_STORAGE)
 def test_strided_arguments_give_the_same_result(operator):
-    problems = []
-    for dtype, sample, expected in runs(operator, ["float32", "bfloat16", "int64"]):
-        args, kwargs = arguments(sample)
-        ours = execute.from_library(call(operator, map_tensors(strided, args), map_tensors(strided, kwargs)))
-        found = difference(ours, expected, operator.tolerance)
-        if found:
-            problems.append(f"{operator.name}({sample.text}) of {dtype}: {found}")
-    report(problems)
+    report_differences(operator, ["float32", "bfloat16", "int64"], lambda dtype: (strided,))
 
 
 def lazy(tensor):
@@ -189,15 +195,7 @@ def conjugate(tensor):
 
 @each(lambda operator: not is_random(operator) and operator.name not in ("view_as_real", "view_dtype", "is_conj", "is_neg"))
 def test_views_of_conjugates_and_negatives_give_the_same_result(operator):
-    problems = []
-    for dtype, sample, expected in runs(operator, ["complex64", "float32"]):
-        for form in (conjugate, lazy) if dtype == "complex64" else (lazy,):
-            args, kwargs = arguments(sample)
-            ours = execute.from_library(call(operator, map_tensors(form, args), map_tensors(form, kwargs)))
-            found = difference(ours, expected, operator.tolerance)
-            if found:
-                problems.append(f"{operator.name}({sample.text}) of {dtype}, {form.__name__}: {found}")
-    report(problems)
+    report_differences(operator, ["complex64", "float32"], lambda dtype: (conjugate, lazy) if dtype == "complex64" else (lazy,))
 
 
 @each(lambda operator: "inplace" in operator.op.variants)

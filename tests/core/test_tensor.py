@@ -178,8 +178,11 @@ def test_ragged_and_foreign_data_are_refused():
         trine.tensor([[1, 2], [3]])
     with pytest.raises((TypeError, RuntimeError, ValueError)):
         trine.tensor(["a"])
-    with pytest.raises((RuntimeError, OverflowError, ValueError)):
+    with pytest.raises(ValueError, match="Overflow"):
         trine.tensor([2**70])
+    assert trine.tensor([2**70], dtype=trine.float64).item() == 2.0**70
+    with pytest.raises(RuntimeError, match="Could not infer dtype of NoneType"):
+        trine.tensor([None])
 
 
 def test_tensor_copies_and_as_tensor_shares():

@@ -91,7 +91,7 @@ DType infer_dtype(PyObject* o) {
   if (is_tensor(o)) return unwrap(o).dtype();
   if (is_number(o)) return number_dtype(o);
   if (is_numpy_like(o)) return tensor_from_buffer(o, false).dtype();
-  TRINE_CHECK_TYPE(is_sequence(o), "new(): invalid data type '", Py_TYPE(o)->tp_name, "'");
+  TRINE_CHECK(is_sequence(o), "Could not infer dtype of ", Py_TYPE(o)->tp_name);
   Py_ssize_t n = PySequence_Size(o);
   if (n < 0) throw PythonError{};
   DType t = DType::Undefined;
@@ -104,8 +104,19 @@ DType infer_dtype(PyObject* o) {
   return t == DType::Undefined ? default_dtype() : t;
 }
 
+Scalar number_for(DType dtype, PyObject* o) {
+  if (is_tensor(o)) return item(unwrap(o));
+  int overflow = 0;
+  if (PyLong_Check(o)) PyLong_AsLongLongAndOverflow(o, &overflow);
+  if (!overflow) return to_scalar(o);
+  TRINE_CHECK_VALUE(is_floating(dtype) || is_complex(dtype), "Overflow when unpacking long long");
+  const double value = PyLong_AsDouble(o);
+  if (value == -1 && PyErr_Occurred()) throw PythonError{};
+  return Scalar(value);
+}
+
 void store_one(char* p, DType dtype, PyObject* o) {
-  Scalar s = is_tensor(o) ? item(unwrap(o)) : to_scalar(o);
+  Scalar s = number_for(dtype, o);
   TRINE_CHECK_TYPE(!s.is_complex() || is_complex(dtype), "must be real number, not complex");
   if (is_integral(dtype, false)) {
     double d = s.to_double();

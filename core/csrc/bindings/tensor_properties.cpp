@@ -1,6 +1,7 @@
 // Attributes and small methods of Tensor that are no operators.
 #include <cstring>
 
+#include "autograd/record.h"
 #include "bindings/arguments.h"
 #include "bindings/factories.h"
 #include "bindings/objects.h"
@@ -197,6 +198,7 @@ PyObject* m_set_(PyObject* self, PyObject* args) {
     long long offset = 0;
     if (!PyArg_ParseTuple(args, "|OLOO:set_", &source, &offset, &size, &stride)) throw PythonError{};
     const Tensor& t = unwrap(self);
+    autograd::check_inplace(t, "set_");
     TensorImpl& impl = *t.impl();
     auto ints = [](PyObject* o) {
       Dims out;

@@ -106,7 +106,8 @@ void masked_scatter_(const Tensor& self, const Tensor& mask, const Tensor& sourc
 }
 
 Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
-  TRINE_CHECK(self.dim() == 1 && is_integral(self.dtype(), false), "bincount: expects a 1-d tensor of integers, got shape ", self.sizes(), " of ", name(self.dtype()));
+  TRINE_CHECK(self.dim() == 1, "bincount: expects a 1-d tensor of integers, got shape ", self.sizes());
+  TRINE_CHECK_IMPLEMENTED(is_integral(self.dtype(), false), "\"bincount\" not implemented for '", legacy_name(self.dtype()), "'");
   TRINE_CHECK(minlength >= 0, "bincount: minlength should be >= 0, got ", minlength);
   TRINE_CHECK(!weights.defined() || (weights.dim() == 1 && weights.numel() == self.numel()), "bincount: weights should be 1-d and have the same length as input ", self.sizes());
   Tensor values = converted(self, DType::Int64);

@@ -70,17 +70,20 @@ inline double legendre_p(double x, double n) {
   return detail::polynomial(n, 1.0, x, [x](double k, double current, double previous) { return ((2.0 * k + 1.0) * x * current - k * previous) / (k + 1.0); });
 }
 
-inline float chebyshev_t(float x, float n) { return static_cast<float>(chebyshev_t(static_cast<double>(x), static_cast<double>(n))); }
-inline float chebyshev_u(float x, float n) { return static_cast<float>(chebyshev_u(static_cast<double>(x), static_cast<double>(n))); }
-inline float chebyshev_v(float x, float n) { return static_cast<float>(chebyshev_v(static_cast<double>(x), static_cast<double>(n))); }
-inline float chebyshev_w(float x, float n) { return static_cast<float>(chebyshev_w(static_cast<double>(x), static_cast<double>(n))); }
-inline float shifted_chebyshev_t(float x, float n) { return static_cast<float>(shifted_chebyshev_t(static_cast<double>(x), static_cast<double>(n))); }
-inline float shifted_chebyshev_u(float x, float n) { return static_cast<float>(shifted_chebyshev_u(static_cast<double>(x), static_cast<double>(n))); }
-inline float shifted_chebyshev_v(float x, float n) { return static_cast<float>(shifted_chebyshev_v(static_cast<double>(x), static_cast<double>(n))); }
-inline float shifted_chebyshev_w(float x, float n) { return static_cast<float>(shifted_chebyshev_w(static_cast<double>(x), static_cast<double>(n))); }
-inline float hermite_h(float x, float n) { return static_cast<float>(hermite_h(static_cast<double>(x), static_cast<double>(n))); }
-inline float hermite_he(float x, float n) { return static_cast<float>(hermite_he(static_cast<double>(x), static_cast<double>(n))); }
-inline float laguerre_l(float x, float n) { return static_cast<float>(laguerre_l(static_cast<double>(x), static_cast<double>(n))); }
-inline float legendre_p(float x, float n) { return static_cast<float>(legendre_p(static_cast<double>(x), static_cast<double>(n))); }
+#define TRINE_IN_DOUBLE(NAME) \
+  inline float NAME(float x, float n) { return static_cast<float>(NAME(static_cast<double>(x), static_cast<double>(n))); }
+TRINE_IN_DOUBLE(chebyshev_t)
+TRINE_IN_DOUBLE(chebyshev_u)
+TRINE_IN_DOUBLE(chebyshev_v)
+TRINE_IN_DOUBLE(chebyshev_w)
+TRINE_IN_DOUBLE(shifted_chebyshev_t)
+TRINE_IN_DOUBLE(shifted_chebyshev_u)
+TRINE_IN_DOUBLE(shifted_chebyshev_v)
+TRINE_IN_DOUBLE(shifted_chebyshev_w)
+TRINE_IN_DOUBLE(hermite_h)
+TRINE_IN_DOUBLE(hermite_he)
+TRINE_IN_DOUBLE(laguerre_l)
+TRINE_IN_DOUBLE(legendre_p)
+#undef TRINE_IN_DOUBLE
 
 }  // namespace trine::math

@@ -173,40 +173,39 @@ class Identity(BasePruningMethod):
         return default_mask
 
 
-class RandomUnstructured(BasePruningMethod):
+class _AmountOfElements(BasePruningMethod):
+    """Prunes the elements of the lowest scores."""
+
+    PRUNING_TYPE = "unstructured"
+
+    def __init__(self, amount: float) -> None:
+        _check_amount(amount)
+        self.amount = amount
+
+    def _scores(self, t: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        count = _count(self.amount, t.nelement())
+        _check_count(count, t.nelement())
+        mask = default_mask.clone(memory_format=trine.contiguous_format)
+        if count:
+            mask.view(-1)[trine.topk(self._scores(t).reshape(-1), k=count, largest=False).indices] = 0
+        return mask
+
+
+class RandomUnstructured(_AmountOfElements):
     """Prunes elements at random: ``amount`` is a fraction (float from 0 to 1) or a number of them."""
 
-    PRUNING_TYPE = "unstructured"
-
-    def __init__(self, amount: float) -> None:
-        _check_amount(amount)
-        self.amount = amount
-
-    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        count = _count(self.amount, t.nelement())
-        _check_count(count, t.nelement())
-        mask = default_mask.clone(memory_format=trine.contiguous_format)
-        if count:
-            mask.view(-1)[trine.topk(trine.rand_like(t).view(-1), k=count).indices] = 0
-        return mask
+    def _scores(self, t: Tensor) -> Tensor:
+        return -trine.rand_like(t)  # PyTorch takes the largest of these draws
 
 
-class L1Unstructured(BasePruningMethod):
+class L1Unstructured(_AmountOfElements):
     """Prunes the elements of the smallest absolute value: ``amount`` is a fraction or a number of them."""
 
-    PRUNING_TYPE = "unstructured"
-
-    def __init__(self, amount: float) -> None:
-        _check_amount(amount)
-        self.amount = amount
-
-    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        count = _count(self.amount, t.nelement())
-        _check_count(count, t.nelement())
-        mask = default_mask.clone(memory_format=trine.contiguous_format)
-        if count:
-            mask.view(-1)[trine.topk(trine.abs(t).reshape(-1), k=count, largest=False).indices] = 0
-        return mask
+    def _scores(self, t: Tensor) -> Tensor:
+        return trine.abs(t)
 
 
 def _slice_mask(t: Tensor, default_mask: Tensor, dim: int, keep: Tensor) -> Tensor:
