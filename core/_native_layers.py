@@ -12,6 +12,7 @@ from typing import Any
 import trine
 from trine import Tensor, _ops
 
+from .nn.functional._activation import _rrelu
 from .overrides import overridable
 
 __all__ = [
@@ -54,7 +55,7 @@ def rrelu(
     input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, generator: trine.Generator | None = None
 ) -> Tensor:
     """``x`` where positive, else ``x`` times a slope drawn from [lower, upper) (their mean when not training)."""
-    return F.rrelu(input, lower, upper, training)
+    return _rrelu(input, lower, upper, training, False, generator)
 
 
 @overridable
@@ -62,7 +63,7 @@ def rrelu_(
     input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, generator: trine.Generator | None = None
 ) -> Tensor:
     """``rrelu`` in place."""
-    return F.rrelu_(input, lower, upper, training)
+    return _rrelu(input, lower, upper, training, True, generator)
 
 
 @overridable

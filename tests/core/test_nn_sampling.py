@@ -248,3 +248,27 @@ def test_gradients_of_many_places(mode, padding_mode, align_corners):
         with trine.no_grad():
             change = (loss(*arguments(direction)) - loss(*arguments(-direction))).item() / 2
         assert change == pytest.approx((tensor.grad * direction).sum().item(), rel=1e-4)
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_native_rrelu_draws_from_the_generator_it_is_given(in_place):
+    x = trine.linspace(-1, 1, 20)
+    call = trine.rrelu_ if in_place else trine.rrelu
+    results = []
+    for _ in range(2):
+        trine.rand(3)  # the default generator goes on and has no part in it
+        results.append(call(x.clone(), training=True, generator=trine.Generator().manual_seed(3)))
+    trine.manual_seed(3)
+    results.append(call(x.clone(), training=True))
+    assert trine.equal(results[0], results[1]) and trine.equal(results[0], results[2])
+
+
+def test_sparse_gradients_are_refused_by_every_way_to_a_table():
+    table, indices = trine.ones(3, 2, requires_grad=True), trine.tensor([0, 2])
+    for call in (
+        lambda: trine.embedding(table, indices, sparse=True),
+        lambda: nn.functional.embedding(indices, table, sparse=True),
+        lambda: nn.functional.embedding_bag(indices[None], table, sparse=True),
+    ):
+        with pytest.raises(NotImplementedError, match="sparse"):
+            call()

@@ -229,6 +229,17 @@ Dims with_larger_batch(DimsRef sizes, int64_t n) {
   return larger;
 }
 
+// Runs the operator, whose results have the levels and the batch as one dimension, and splits that.
+void run_folded(Call& c, Value* results, const Dims& sizes, int64_t batch) {
+  c.run(results);
+  c.map_results(results, [&](const Tensor& t) {
+    Dims unfolded(sizes);
+    unfolded.push_back(batch);
+    for (size_t d = 1; d < t.sizes().size(); ++d) unfolded.push_back(t.sizes()[d]);
+    return make(reshape(t, unfolded), c.levels);
+  });
+}
+
 // Operators over (batch, channels, ...): the levels join the batch, if the first tensor alone has them and has a batch.
 bool fold(Call& c, Value* results, int64_t rank) {
   const Dims sizes = batch_sizes(c);
@@ -255,13 +266,7 @@ bool fold(Call& c, Value* results, int64_t rank) {
       const DimsRef d = c.values[static_cast<size_t>(i)].ints();
       if (static_cast<int64_t>(d.size()) == rank) c.set(static_cast<size_t>(i), with_larger_batch(d, n));
     }
-  c.run(results);
-  c.map_results(results, [&](const Tensor& t) {
-    Dims unfolded(sizes);
-    unfolded.push_back(batch);
-    for (size_t d = 1; d < t.sizes().size(); ++d) unfolded.push_back(t.sizes()[d]);
-    return make(reshape(t, unfolded), c.levels);
-  });
+  run_folded(c, results, sizes, batch);
   return true;
 }
 
@@ -532,13 +537,7 @@ bool rule_conv(Call& c, Value* r) {
   if (const int s = c.find("input_size"); s >= 0) {
     c.set(static_cast<size_t>(s), with_larger_batch(c.values[static_cast<size_t>(s)].ints(), n));
   }
-  c.run(r);
-  c.map_results(r, [&](const Tensor& t) {
-    Dims unfolded(sizes);
-    unfolded.push_back(batch);
-    for (size_t d = 1; d < t.sizes().size(); ++d) unfolded.push_back(t.sizes()[d]);
-    return make(reshape(t, unfolded), c.levels);
-  });
+  run_folded(c, r, sizes, batch);
   return true;
 }
 

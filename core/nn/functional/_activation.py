@@ -132,12 +132,16 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False) -> Tensor:
     """Leaky ReLU whose slope is drawn from `[lower, upper]` per element in training, else their mean."""
+    return _rrelu(input, lower, upper, training, inplace, None)
+
+
+def _rrelu(input: Tensor, lower: float, upper: float, training: bool, inplace: bool, generator: trine.Generator | None) -> Tensor:
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
     negative = input.detach() <= 0
     slope = trine.ones_like(input.detach())
     # One float64 draw for every element that needs a slope, in their order: PyTorch's stream.
-    drawn = trine.empty(int(negative.sum()), dtype=trine.float64).uniform_(lower, upper)
+    drawn = trine.empty(int(negative.sum()), dtype=trine.float64).uniform_(lower, upper, generator=generator)
     slope[negative] = drawn.to(input.dtype)
     return input.mul_(slope) if inplace else input * slope
 

@@ -126,8 +126,6 @@ def embedding(
     >>> trine.nn.functional.embedding(trine.tensor([2, 0]), table).tolist()
     [[4.0, 5.0], [0.0, 1.0]]
     """
-    if sparse:
-        raise NotImplementedError("embedding: sparse gradients are not supported, use sparse=False")
     rows = weight.shape[0]
     if padding_idx is None:
         padding_idx = -1
@@ -138,7 +136,7 @@ def embedding(
     if max_norm is not None:
         with trine.no_grad():
             _ops.embedding_renorm_(weight, input, max_norm, norm_type)
-    return _ops.embedding(weight, input, padding_idx, scale_grad_by_freq)
+    return _ops.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
