@@ -227,6 +227,37 @@ def test_a_write_through_a_view_reaches_the_base():
     assert x.grad.tolist() == [1.0, 10.0, 10.0]
 
 
+BASES = {
+    "contiguous": lambda x: x * 1,
+    "transposed in memory": lambda x: x.t() * 1,
+    "a view": lambda x: (x * 1).t(),
+    "with gaps": lambda x: trine.from_numpy(x.detach().repeat(1, 2).numpy()[:, ::2]).copy_(x),
+}
+REGIONS = {
+    "t": lambda b: b.t(), "row": lambda b: b[1], "column": lambda b: b[:, 1], "every other": lambda b: b[:, ::2],
+    "diagonal": lambda b: b.diagonal(), "windows": lambda b: b.unfold(1, 2, 2), "chain": lambda b: b.t()[1:].t()[:, ::2],
+    "as_strided": lambda b: b.as_strided((2, 2), b.stride()[::-1], b.storage_offset() + b.stride(0)),
+}  # fmt: skip
+WRITES = (lambda v: v.exp_(), lambda v: v.mul_(v.clone()), lambda v: v.fill_(2.0))
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("region", REGIONS)
+def test_writes_through_views_have_the_right_gradient_however_the_base_lies_in_memory(base, region):
+    weights = trine.arange(16.0, dtype=trine.float64).reshape(4, 4) + 1
+    x = (trine.rand(4, 4, dtype=trine.float64, generator=trine.Generator().manual_seed(1)) + 0.5).requires_grad_()
+
+    for write in WRITES:
+
+        def f(x, write=write):
+            b = BASES[base](x)
+            v = REGIONS[region](b)
+            write(v)
+            return (b * weights).sum() + (v * v).sum()
+
+        assert trine.autograd.gradcheck(f, (x,)), (base, region)
+
+
 def test_a_view_sees_a_write_to_its_base():
     x = leaf(1.0, 2.0)
     y = x * 1

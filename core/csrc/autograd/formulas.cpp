@@ -122,6 +122,14 @@ Tensor unbind_backward(std::span<const Tensor> grads, DimsRef sizes, int64_t dim
 
 Tensor split_backward(std::span<const Tensor> grads, DimsRef, int64_t dim) { return cat(grads, dim); }
 
+Tensor laid_out(const Tensor& t, DimsRef sizes, DimsRef strides) {
+  if (t.offset() == 0 && std::ranges::equal(t.strides(), strides)) return t;
+  int64_t n = product(sizes) ? 1 : 0;
+  for (size_t i = 0; i < sizes.size() && n; i++) n += (sizes[i] - 1) * strides[i];
+  Tensor memory = as_strided_scatter(zeros_shaped(t, Dims{n}), t, sizes, strides, 0);
+  return as_strided(memory, sizes, strides, 0);
+}
+
 Tensor as_strided_backward(const Tensor& grad, DimsRef base_sizes, DimsRef base_strides, DimsRef sizes, DimsRef strides, int64_t offset) {
   // Both geometries are looked at inside one flat stretch of memory that covers them; overlapping elements add up.
   int64_t lo = std::min<int64_t>(0, offset), base_last = 0, last = offset;

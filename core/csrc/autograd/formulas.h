@@ -36,6 +36,8 @@ Tensor diagonal_backward(const Tensor& grad, DimsRef sizes, int64_t offset, int6
 Tensor unfold_backward(const Tensor& grad, DimsRef sizes, int64_t dimension, int64_t size, int64_t step);
 Tensor unbind_backward(std::span<const Tensor> grads, DimsRef sizes, int64_t dim);
 Tensor split_backward(std::span<const Tensor> grads, DimsRef sizes, int64_t dim);
+// `t` with the given strides, zeros in the gaps: what formulas that speak of memory look at.
+Tensor laid_out(const Tensor& t, DimsRef sizes, DimsRef strides);
 Tensor as_strided_backward(const Tensor& grad, DimsRef base_sizes, DimsRef base_strides, DimsRef sizes, DimsRef strides, int64_t offset);
 
 }  // namespace trine::autograd

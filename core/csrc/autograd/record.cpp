@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/formulas.h"
 #include "autograd/region.h"
 #include "autograd/tangents.h"
 #include "batching/batched.h"
@@ -28,8 +29,7 @@ class CopySlices final : public Node {
   const char* name() const override { return "CopySlices"; }
   void apply(std::span<Tensor> grads, std::span<Tensor> out) override {
     TRINE_CHECK(fn, "Trying to backward through the graph a second time; specify retain_graph=True if you need to");
-    Tensor result = batching::empty_strided_for(grads[0], base_sizes, base_strides);
-    result = copy(result, grads[0]);
+    Tensor result = laid_out(grads[0], base_sizes, base_strides);
     std::vector<Tensor> in{clone(region.of(result))}, res(fn->edges.size());
     fn->needs_everything = true;
     fn->apply(in, res);
@@ -133,7 +133,7 @@ void rebase_history(const Tensor& self, const Ptr<Node>& node) {
   auto slices = make_node<CopySlices>();
   slices->fn = node;
   slices->base_sizes = Dims(base.sizes());
-  slices->base_strides = base.is_non_overlapping_and_dense() ? Dims(base.strides()) : contiguous_strides(base.sizes());
+  slices->base_strides = Dims(base.strides());
   slices->region = Region(self, base);
   slices->edges.push_back(gradient_edge(base));
   for (size_t i = 1; i < node->edges.size(); i++) slices->edges.push_back(node->edges[i]);

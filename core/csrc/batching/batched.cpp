@@ -76,16 +76,6 @@ Tensor zeros_for(const Tensor& like, DimsRef sizes) {
   return make(zeros(all, like.dtype(), like.device()), levels(like));
 }
 
-Tensor empty_strided_for(const Tensor& like, DimsRef sizes, DimsRef strides) {
-  int64_t extent = 1;
-  for (size_t d = 0; d < sizes.size(); ++d) extent += std::max<int64_t>(sizes[d] - 1, 0) * strides[d];
-  const size_t n = levels(like).size();
-  Dims all(value(like).sizes().first(n)), steps(n, 0);
-  for (size_t i = n; i-- > 0;) steps[i] = extent, extent *= all[i];
-  for (size_t d = 0; d < sizes.size(); ++d) all.push_back(sizes[d]), steps.push_back(strides[d]);
-  return make(empty_strided(all, steps, like.dtype(), like.device()), levels(like));
-}
-
 Tensor add_batch_dim(const Tensor& t, int64_t dim, int64_t level) {
   const DimsRef own = levels(t);
   const int64_t n = static_cast<int64_t>(own.size()), at = std::lower_bound(own.begin(), own.end(), level) - own.begin(), d = wrap_dim(dim, t.dim(), false) + n;

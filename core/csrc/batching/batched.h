@@ -31,8 +31,6 @@ int64_t level_size(const Tensor& t, int64_t level);
 Tensor expand_levels(const Tensor& t, const Tensor& like);
 // Zeros of the dtype, device and levels of `like`, which a part of it can be written into.
 Tensor zeros_for(const Tensor& like, DimsRef sizes);
-// Uninitialised, with these strides within each element of the batch of `like`.
-Tensor empty_strided_for(const Tensor& like, DimsRef sizes, DimsRef strides);
 // The gradient `g` of a result that had `from` levels for an input that has `to` levels: what every element of the other levels contributes.
 Tensor sum_other_levels(const Tensor& g, DimsRef from, DimsRef to);
 

@@ -95,8 +95,15 @@ Tensor masked_fill_tensor(const Tensor& self, const Tensor& mask, const Tensor& 
 }
 
 Tensor as_strided_scatter(const Tensor& self, const Tensor& src, DimsRef size, DimsRef stride, std::optional<int64_t> storage_offset) {
-  Tensor out = trine::clone(self, MemoryFormat::Contiguous);
-  trine::copy_(trine::as_strided(out, size, stride, storage_offset), src);
+  if (self.numel() == 0) return trine::clone(self);
+  // The copy lies in memory as self does, gaps included: size and stride speak of that memory.
+  int64_t n = self.offset() + 1;
+  for (int64_t d = 0; d < self.dim(); d++) n += (self.size(d) - 1) * self.stride(d);
+  int64_t end = storage_offset.value_or(self.offset()) + 1;
+  for (size_t d = 0; d < size.size(); d++) end += (size[d] - 1) * stride[d];
+  Tensor memory = trine::clone(trine::as_strided(self, Dims{std::max(n, end)}, Dims{1}, 0));
+  Tensor out = trine::as_strided(memory, self.sizes(), self.strides(), self.offset());
+  trine::copy_(trine::as_strided(memory, size, stride, storage_offset ? *storage_offset : self.offset()), src);
   return out;
 }
 
