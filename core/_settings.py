@@ -16,6 +16,7 @@ __all__ = [
 
 _deterministic = False
 _warn_only = False
+_fill_uninitialized = True
 _matmul_precision = "highest"
 _interop_threads = 1
 _warn_always = False
@@ -23,7 +24,12 @@ _DEBUG_MODES = {"default": 0, "warn": 1, "error": 2}
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Asks for operators that give the same result every time: Trine's CPU operators always do, whatever the threads.
+    """Asks for operators that give the same result every time.
+
+    Trine's CPU operators always do for one number of threads, so that none of them is refused (PyTorch refuses ``put_`` and
+    ``max_unpool2d``). What changes: the weight gradients of convolutions no longer depend on the number of threads, as nothing else
+    does, which makes them slower; and memory from ``empty`` and the like is filled with NaN or the largest integer, unless
+    ``trine.utils.deterministic.fill_uninitialized_memory`` is false.
 
     >>> import trine
     >>> trine.use_deterministic_algorithms(True)
@@ -33,6 +39,14 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     """
     global _deterministic, _warn_only
     _deterministic, _warn_only = bool(mode), bool(mode and warn_only)
+    _C._set_deterministic(_deterministic)
+    _C._set_fill_uninitialized(_deterministic and _fill_uninitialized)
+
+
+def _set_fill_uninitialized(mode: bool) -> None:
+    global _fill_uninitialized
+    _fill_uninitialized = mode
+    _C._set_fill_uninitialized(_deterministic and mode)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -46,14 +60,17 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Allows ("high", "medium") or forbids ("highest") faster, less exact products of float32 matrices.
+    """Forbids ("highest") or allows ("medium") faster, less exact products of float32 matrices.
 
-    On the CPU they are exact in any case. ValueError for another word.
+    With "medium" large products (``matmul`` and its kin, ``linear``) round their factors to bfloat16, of 8 significant bits, and
+    add up in float32, on processors with matrix units for that; the others compute as before. "high" changes nothing on the CPU.
+    Convolutions and decompositions are never rounded. ValueError for another word.
     """
     global _matmul_precision
     if precision not in ("highest", "high", "medium"):
         raise ValueError(f"set_float32_matmul_precision: expected 'highest', 'high' or 'medium', got {precision!r}")
     _matmul_precision = precision
+    _C._set_bfloat16_products(precision == "medium")
 
 
 def get_float32_matmul_precision() -> str:

@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-__all__ = ["data", "dlpack", "hooks"]
+__all__ = ["data", "deterministic", "dlpack", "hooks"]
 
 
 def __getattr__(name: str) -> Any:

@@ -81,7 +81,7 @@ class GPT(nn.Module):
 
 model = GPT()
 optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, betas=(0.9, 0.95), weight_decay=0.1)
-for step in range(20):
+for _ in range(20):
     ix = torch.randint(len(data) - block_size, (8,))
     x = torch.stack([data[i : i + block_size] for i in ix])
     y = torch.stack([data[i + 1 : i + 1 + block_size] for i in ix])

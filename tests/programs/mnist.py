@@ -36,7 +36,7 @@ model = Net().to(device)
 optimizer = optim.Adadelta(model.parameters(), lr=1.0)
 scheduler = StepLR(optimizer, step_size=1, gamma=0.7)
 loader = DataLoader(TensorDataset(images, labels), batch_size=16, shuffle=True)
-for epoch in range(3):
+for _ in range(3):
     model.train()
     for data, target in loader:
         data, target = data.to(device), target.to(device)

@@ -22,7 +22,7 @@ class Policy(nn.Module):
 
 model = Policy()
 optimizer = optim.Adam(model.parameters(), lr=3e-2)
-for episode in range(20):
+for _ in range(20):
     position, log_probs, values, rewards = 2, [], [], []
     for _ in range(12):
         probs, value = model(F.one_hot(torch.tensor(position), 6).float())

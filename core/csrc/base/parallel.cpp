@@ -87,6 +87,15 @@ void set_num_threads(int n) {
   omp_set_num_threads(std::max(n, 1));
 }
 
+Alone::Alone(bool alone) {
+  if (!alone) return;
+  before_ = omp_get_max_threads();
+  omp_set_num_threads(1);
+}
+Alone::~Alone() {
+  if (before_) omp_set_num_threads(before_);
+}
+
 bool in_parallel_region() { return omp_in_parallel(); }
 
 bool set_flush_denormal(bool flush) {

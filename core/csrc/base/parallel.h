@@ -8,6 +8,17 @@
 namespace trine {
 
 int num_threads();
+// While it lives, libraries called from this thread compute in it alone.
+class Alone {
+ public:
+  explicit Alone(bool alone);
+  ~Alone();
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+ private:
+  int before_ = 0;  // 0: nothing was changed
+};
 void set_num_threads(int n);
 bool in_parallel_region();
 

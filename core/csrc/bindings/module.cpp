@@ -4,6 +4,7 @@
 #include "base/isa.h"
 #include "base/build.h"
 #include "base/denormal.h"
+#include "base/numeric_modes.h"
 #include "base/parallel.h"
 #include "bindings/arguments.h"
 #include "bindings/factories.h"
@@ -35,6 +36,18 @@ PyObject* set_threads(PyObject*, PyObject* n) {
     set_num_threads(static_cast<int>(v));
     return none();
   });
+}
+PyObject* set_bfloat16_products(PyObject*, PyObject* mode) {
+  numeric_modes.bfloat16_products = mode == Py_True;
+  return none();
+}
+PyObject* set_deterministic(PyObject*, PyObject* mode) {
+  numeric_modes.deterministic = mode == Py_True;
+  return none();
+}
+PyObject* set_fill_uninitialized(PyObject*, PyObject* mode) {
+  numeric_modes.fill_uninitialized = mode == Py_True;
+  return none();
 }
 PyObject* flush_denormal(PyObject*, PyObject* mode) { return boolean(set_flush_denormal(mode == Py_True)); }
 PyObject* stats(PyObject*, PyObject*) {
@@ -133,6 +146,9 @@ PyMethodDef functions[] = {
     {"set_default_dtype", set_default, METH_O, nullptr},
     {"get_num_threads", get_threads, METH_NOARGS, nullptr},
     {"_set_flush_denormal", flush_denormal, METH_O, nullptr},
+    {"_set_bfloat16_products", set_bfloat16_products, METH_O, nullptr},
+    {"_set_deterministic", set_deterministic, METH_O, nullptr},
+    {"_set_fill_uninitialized", set_fill_uninitialized, METH_O, nullptr},
     {"set_num_threads", set_threads, METH_O, nullptr},
     {"memory_stats", stats, METH_NOARGS, "memory_stats()\n\nBytes in use, their peak, bytes kept for reuse, and the number of allocations."},
     {"reset_peak_memory_stats", reset_peak, METH_NOARGS, nullptr},

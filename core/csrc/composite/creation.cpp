@@ -3,12 +3,25 @@
 
 #include "autograd/declare.h"
 #include "autograd/node.h"
+#include "base/numeric_modes.h"
 #include "batching/batched.h"
 #include "composite/helpers.h"
 #include "trine/kernels.h"
 
 namespace trine::composite {
 namespace {
+
+// What memory that nothing was written to holds where programs ask for the same result every time.
+Scalar uninitialized_value(DType dtype) {
+  if (is_differentiable(dtype)) return Scalar(std::numeric_limits<double>::quiet_NaN());
+  if (!is_signed(dtype)) return Scalar(dtype == DType::Bool ? 1 : 255);
+  return Scalar(std::numeric_limits<int64_t>::max() >> (64 - 8 * itemsize(dtype)));
+}
+
+Tensor uninitialized(Tensor t) {
+  if (numeric_modes.fill_uninitialized && !t.is_meta()) fill_(t, uninitialized_value(t.dtype()));
+  return t;
+}
 
 DType number_dtype(DType dtype, const Scalar& v) { return dtype == DType::Undefined ? v.dtype() : dtype; }
 
@@ -17,21 +30,21 @@ DType number_dtype(DType dtype, const Scalar& v) { return dtype == DType::Undefi
 Tensor make_empty(DimsRef size, DType dtype, std::optional<Device> device, std::optional<MemoryFormat> format) {
   Tensor t = trine::empty(size, dtype, device.value_or(Device{}), format.value_or(MemoryFormat::Contiguous));
   t.impl()->inference = grad_modes.inference;
-  return t;
+  return uninitialized(t);
 }
 
 Tensor make_empty_strided(DimsRef size, DimsRef stride, DType dtype, std::optional<Device> device) {
-  return trine::empty_strided(size, stride, dtype, device.value_or(Device{}));
+  return uninitialized(trine::empty_strided(size, stride, dtype, device.value_or(Device{})));
 }
 
 Tensor make_empty_like(const Tensor& self, DType dtype, std::optional<Device> device, std::optional<MemoryFormat> format) {
   if (device && *device != self.device()) {
     Tensor shape = empty_strided(self.sizes(), strides_like(self), DType::Bool, Device{DeviceType::Meta});
     Dims strides = format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve ? Dims(shape.strides()) : strides_for(self.sizes(), *format);
-    return trine::empty_strided(self.sizes(), strides, dtype == DType::Undefined ? self.dtype() : dtype, *device);
+    return uninitialized(trine::empty_strided(self.sizes(), strides, dtype == DType::Undefined ? self.dtype() : dtype, *device));
   }
-  if (batching::is_batched(self)) return batching::make(trine::empty_like(batching::value(self), dtype, MemoryFormat::Preserve), batching::levels(self));
-  return trine::empty_like(self, dtype, format.value_or(MemoryFormat::Preserve));
+  if (batching::is_batched(self)) return batching::make(make_empty_like(batching::value(self), dtype, std::nullopt, MemoryFormat::Preserve), batching::levels(self));
+  return uninitialized(trine::empty_like(self, dtype, format.value_or(MemoryFormat::Preserve)));
 }
 
 Tensor zeros_op(DimsRef size, DType dtype, std::optional<Device> device) { return zero_(empty_op(size, dtype, device)); }
@@ -112,7 +125,10 @@ Tensor detach_op(const Tensor& self) { return detach_shallow(self); }
 
 const Tensor& resize_op(const Tensor& self, DimsRef size, std::optional<MemoryFormat> format) {
   TRINE_CHECK(!self.requires_grad() || !grad_enabled(), "resize_: cannot resize variables that require grad");
+  const int64_t had = static_cast<int64_t>(self.storage() ? self.storage()->nbytes() : 0) / itemsize(self.dtype());
   resize_impl(self, size, strides_for(size, format.value_or(MemoryFormat::Contiguous)));
+  const int64_t has = static_cast<int64_t>(self.storage()->nbytes()) / itemsize(self.dtype());
+  if (has > had) uninitialized(as_strided(detach_shallow(self), Dims{has - had}, Dims{1}, had));
   return self;
 }
 

@@ -1,7 +1,6 @@
 // Convolution and its two gradients. Plain float and double tensors go to our direct kernels, channels_last and 16-bit ones to oneDNN; what
 // neither covers goes through patch matrices, or through float32.
 #include <cmath>
-#include <cstring>
 
 #include "base/parallel.h"
 #include "cpu/conv_direct.h"
@@ -73,8 +72,6 @@ template <class Run> void in_float(Tensor& out, const Tensor& a, const Tensor& b
   op(result, converted(a, DType::Float), converted(b, DType::Float));
   convert_copy(out, result);
 }
-
-void zero_fill(const Tensor& t) { std::memset(t.data(), 0, static_cast<size_t>(t.numel()) * static_cast<size_t>(t.itemsize())); }
 
 // Weights [O, I/g, k...] of the convolution that computes the gradient of a stride-1 convolution: [I, O/g, flipped k...].
 template <class T> Tensor flipped_weight(const Tensor& weight, const ConvShape& s) {

@@ -117,7 +117,7 @@ void ctc_backward(Tensor& grad, const Tensor& grad_loss, const Tensor& log_probs
   const Batch batch = read(log_probs, targets, input_lengths, target_lengths, blank);
   const Tensor p = plain(log_probs), g = plain(grad_loss), losses = plain(loss), alphas = plain(log_alpha);
   const int64_t width = log_alpha.size(2), classes = batch.classes;
-  std::memset(out.tensor().data(), 0, static_cast<size_t>(grad.numel() * grad.itemsize()));
+  zero_fill(out.tensor());
   TRINE_DISPATCH_FLOAT(log_probs.dtype(), "ctc_loss_backward", {
     parallel_for(0, batch.batch, 1, [&](int64_t first, int64_t last) {
       // The backward recursion runs over reversed lines: place r is place (places - 1 - r) of the target.

@@ -1,5 +1,7 @@
 // Tensors brought into the plain layout that the heavy kernels read and write.
 #pragma once
+#include <cstring>
+
 #include "cpu/pointwise.h"
 #include "tensor/tensor.h"
 
@@ -17,6 +19,11 @@ inline Tensor converted(const Tensor& t, DType dtype, MemoryFormat format = Memo
   Tensor dense = empty(t.sizes(), dtype, t.device(), format);
   convert_copy(dense, t);
   return dense;
+}
+
+// Makes a dense tensor's elements zero; one without elements may have no memory.
+inline void zero_fill(const Tensor& dense) {
+  if (dense.numel()) std::memset(dense.data(), 0, static_cast<size_t>(dense.numel()) * static_cast<size_t>(dense.itemsize()));
 }
 
 // Memory of an output in the wanted dtype and format: the output itself when it fits, otherwise a temporary that finish() copies back.

@@ -1,6 +1,5 @@
 // Sums, means and maxima of bags of embedding rows.
 #include <algorithm>
-#include <cstring>
 
 #include "base/parallel.h"
 #include "cpu/dense.h"
@@ -79,7 +78,7 @@ void embedding_bag_dense_backward(Tensor& out, const Tensor& grad, const Tensor&
                                   bool scale_grad_by_freq, int64_t mode, int64_t padding_idx) {
   const DType compute = compute_type(out.dtype());
   DenseOutput sums(out, compute);
-  std::memset(sums.tensor().data(), 0, static_cast<size_t>(out.numel()) * sums.tensor().itemsize());
+  zero_fill(sums.tensor());
   const int64_t n = indices.numel(), width = out.size(1);
   const Tensor g = converted(grad, compute), which = converted(indices, DType::Int64), bag_of = converted(offset2bag, DType::Int64), sizes = converted(bag_size, DType::Int64);
   const Tensor scales = per_sample_weights.defined() ? converted(per_sample_weights, compute) : Tensor();

@@ -5,7 +5,6 @@
 #include "cpu/grid_sample.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/parallel.h"
 #include "cpu/dense.h"
@@ -108,8 +107,8 @@ void grid_sampler_backward(Tensor& grad_input, Tensor& grad_grid, const Tensor& 
   DenseOutput to_input(grad_input), to_grid(grad_grid);
   const Tensor x = plain(input), places = plain(grid), g = plain(grad_output);
   const Extents e = extents(input, grid);
-  std::memset(to_input.tensor().data(), 0, static_cast<size_t>(grad_input.numel() * grad_input.itemsize()));
-  std::memset(to_grid.tensor().data(), 0, static_cast<size_t>(grad_grid.numel() * grad_grid.itemsize()));
+  zero_fill(to_input.tensor());
+  zero_fill(to_grid.tensor());
   if (grad_output.numel() > 0)
     TRINE_DISPATCH_FLOAT(input.dtype(), "grid_sampler_backward", {
       parallel_for(0, e.batch, 1, [&](int64_t begin, int64_t end) {

@@ -157,7 +157,7 @@ void embedding(Tensor& out, const Tensor& weight, const Tensor& indices, int64_t
 // Every thread looks at all indices and adds the rows of its own range of the table, in order.
 void embedding_dense_backward(Tensor& out, const Tensor& grad_output, const Tensor& indices, int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq) {
   DenseOutput dense(out);
-  std::memset(dense.tensor().data(), 0, static_cast<size_t>(out.numel()) * out.itemsize());
+  zero_fill(dense.tensor());
   int64_t n = indices.numel(), width = out.sizes()[1];
   if (n > 0 && width > 0) {
     Tensor grad = contiguous(grad_output), rows = positions(indices);

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/numeric_modes.h"
 #include "base/parallel.h"
 #include "cpu/convert.h"
 #include "cpu/dense.h"
@@ -140,6 +141,17 @@ bool multiply_tiles(const Product& p) {
   return gemm_amx(GemmBFloat16{p.m, p.n, p.k, at<uint16_t>(p.a, 0), p.a.row, at<uint16_t>(p.b, 0), p.b.row, p.b.col, static_cast<uint16_t*>(p.c), p.n, static_cast<const uint16_t*>(p.bias)});
 }
 
+bool multiply_library(const Product& p) {
+  MatmulOperands o{p.batch, p.m, p.n, p.k, p.a.data, p.a.batch, p.a.row, p.a.col, p.b.data, p.b.batch, p.b.row, p.b.col, p.c, p.bias, p.dtype};
+  return p.k > 0 && blas_layout(p.a, p.m, p.k) && blas_layout(p.b, p.k, p.n) && onednn_matmul(o);
+}
+
+// Products that programs wrote, as opposed to those inside a decomposition, may be rounded where set_float32_matmul_precision allows it.
+void multiply_rounded(const Product& p) {
+  if (numeric_modes.bfloat16_products && p.dtype == DType::Float && p.m > 1 && p.n > 1 && p.m * p.n * p.k >= kLibraryWork && multiply_library(p)) return;
+  multiply(p);
+}
+
 Strided strided(const Tensor& t) {
   int64_t d = t.dim();
   return {t.data(), d > 2 ? t.strides()[d - 3] : 0, t.strides()[d - 2], t.strides()[d - 1]};
@@ -154,7 +166,7 @@ void simplify(Strided& s, int64_t rows, int64_t cols) {
 void multiply_into(const Tensor& out, int64_t batch, int64_t m, int64_t n, int64_t k, const Strided& a, const Strided& b) {
   if (out.numel() == 0) return;
   DenseOutput c(out);
-  multiply(Product{out.dtype(), batch, m, n, k, a, b, c.tensor().data()});
+  multiply_rounded(Product{out.dtype(), batch, m, n, k, a, b, c.tensor().data()});
   c.finish();
 }
 
@@ -173,9 +185,7 @@ void multiply(const Product& given) {
     case DType::Half:
     case DType::BFloat16: {
       if (multiply_tiles(p)) return;
-      MatmulOperands o{p.batch, p.m, p.n, p.k, p.a.data, p.a.batch, p.a.row, p.a.col, p.b.data, p.b.batch, p.b.row, p.b.col, p.c, p.bias, p.dtype};
-      bool regular = p.k > 0 && blas_layout(p.a, p.m, p.k) && blas_layout(p.b, p.k, p.n);
-      if (!regular || !onednn_matmul(o)) multiply_widened(p);
+      if (!multiply_library(p)) multiply_widened(p);
       return;
     }
     default: TRINE_DISPATCH_INT(p.dtype, "matmul", { return multiply_integer<scalar_t>(p); });
@@ -209,7 +219,7 @@ void linear(Tensor& out, const Tensor& input, const Tensor& weight, const Tensor
   Tensor added = bias.defined() ? plain(bias) : bias;
   // A bias of one element for all columns (weight of one dimension) is a bias of the single column.
   DenseOutput c(out);
-  multiply(Product{out.dtype(), 1, m, n, k, a, b, c.tensor().data(), added.defined() ? added.data() : nullptr});
+  multiply_rounded(Product{out.dtype(), 1, m, n, k, a, b, c.tensor().data(), added.defined() ? added.data() : nullptr});
   c.finish();
 }
 

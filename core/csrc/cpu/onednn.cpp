@@ -11,6 +11,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/numeric_modes.h"
 #include "base/parallel.h"
 #include "cpu/scratch.h"
 
@@ -217,6 +218,7 @@ Operation make_matmul(const MatmulOperands& o) {
   memory::desc wanted_b = o.m >= 64 && (o.batch == 1 || o.b_batch == 0) ? memory::desc(b, type, memory::format_tag::any) : db;
   memory::desc dbias = o.col_bias ? memory::desc(bias, type, bias.size() == 2 ? memory::format_tag::ab : memory::format_tag::abc) : memory::desc();
   auto attr = attributes();
+  if (o.dtype == DType::Float) attr.set_fpmath_mode(dnnl::fpmath_mode::bf16);
   dnnl::matmul::primitive_desc pd = o.col_bias ? dnnl::matmul::primitive_desc(engine(), da, wanted_b, dbias, dc, attr) : dnnl::matmul::primitive_desc(engine(), da, wanted_b, dc, attr);
   Operation op;
   op.primitive = dnnl::matmul(pd);
@@ -232,7 +234,10 @@ Operation make_matmul(const MatmulOperands& o) {
 
 bool onednn_conv(ConvPass pass, const ConvShape& s, const ConvOperands& o) {
   if (data_type(o.dtype) == memory::data_type::undef) return false;
-  ConvKey key{s, {static_cast<int64_t>(pass), static_cast<int64_t>(o.dtype), o.channels_last, o.weight_channels_last, o.bias != nullptr, o.spatial_dims, num_threads(), 0}};
+  // Threads each add up a part of the images' weight gradients.
+  const bool alone = pass == ConvPass::BackwardWeight && numeric_modes.deterministic;
+  Alone guard(alone);
+  ConvKey key{s, {static_cast<int64_t>(pass), static_cast<int64_t>(o.dtype), o.channels_last, o.weight_channels_last, o.bias != nullptr, o.spatial_dims, alone ? 1 : num_threads(), 0}};
   const Operation* op = cache().get(&key, sizeof key, [&] { return make_conv(pass, s, o); });
   if (!op) return false;
   if (op->count == 4) op->run({o.input, o.weight, o.output, const_cast<void*>(o.bias)});

@@ -24,7 +24,7 @@ struct ConvOperands {
 };
 bool onednn_conv(ConvPass pass, const ConvShape& shape, const ConvOperands& operands);
 
-// C[batch][m, n] = A B + col_bias in float, bfloat16 or half. Strides in elements; a batch stride of 0 broadcasts; C is dense.
+// C[batch][m, n] = A B + col_bias in bfloat16, half, or float whose factors may be rounded to bfloat16. Strides in elements; a batch stride of 0 broadcasts; C is dense.
 struct MatmulOperands {
   int64_t batch, m, n, k;
   const void* a;
