@@ -104,7 +104,7 @@ _HOMES = {
         "_settings": (
             "are_deterministic_algorithms_enabled", "compile", "compiled_with_cxx11_abi", "get_default_device",
             "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads",
-            "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled", "set_default_tensor_type",
+            "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled", "set_default_device", "set_default_tensor_type",
             "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_num_interop_threads", "set_warn_always",
             "use_deterministic_algorithms",
         ),

@@ -8,10 +8,22 @@ from typing import Any
 from trine import _C
 
 __all__ = [
-    "are_deterministic_algorithms_enabled", "compile", "compiled_with_cxx11_abi", "get_default_device", "get_deterministic_debug_mode",
-    "get_float32_matmul_precision", "get_num_interop_threads", "is_deterministic_algorithms_warn_only_enabled",
-    "is_warn_always_enabled", "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
-    "set_num_interop_threads", "set_warn_always", "use_deterministic_algorithms",
+    "are_deterministic_algorithms_enabled",
+    "compile",
+    "compiled_with_cxx11_abi",
+    "get_default_device",
+    "get_deterministic_debug_mode",
+    "get_float32_matmul_precision",
+    "get_num_interop_threads",
+    "is_deterministic_algorithms_warn_only_enabled",
+    "is_warn_always_enabled",
+    "set_default_device",
+    "set_default_tensor_type",
+    "set_deterministic_debug_mode",
+    "set_float32_matmul_precision",
+    "set_num_interop_threads",
+    "set_warn_always",
+    "use_deterministic_algorithms",
 ]  # fmt: skip
 
 _deterministic = False
@@ -92,8 +104,23 @@ def get_num_interop_threads() -> int:
 
 
 def get_default_device() -> _C.device:
-    """The device that new tensors are put on: the CPU."""
-    return _C.device("cpu")
+    """The device that new tensors of this thread are put on: what :func:`set_default_device` or ``with device:`` says, else the CPU."""
+    return _C.get_default_device()
+
+
+def set_default_device(device: _C.device | str | int | None) -> None:
+    """Puts tensors that this thread makes out of nothing (``zeros``, ``rand``, ``tensor``, layers' parameters) on ``device`` from now on.
+
+    None means the CPU again. ``with trine.device(...):`` does the same for a region. Functions that take a tensor
+    (``zeros_like``, ``x.new_ones``) keep to its device.
+
+    >>> import trine
+    >>> with trine.device("meta"):
+    ...     layer = trine.nn.Linear(10_000, 10_000)
+    >>> layer.weight.device
+    device(type='meta')
+    """
+    _C.set_default_device(device)
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:

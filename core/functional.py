@@ -339,14 +339,31 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
     return _asked(_ops._unique_dim(input, dim, sorted, return_inverse, return_counts), return_inverse, return_counts)
 
 
+def _consecutive_slices(input: Tensor, dim: int) -> tuple[Tensor, Tensor, Tensor]:
+    count = input.size(dim)
+    if count and not input.numel():
+        raise RuntimeError(
+            "unique_consecutive: there are 0 sized dimensions, and they aren't the selected one, so unique cannot be applied"
+        )
+    slices = input.detach().movedim(dim, 0).reshape(count, -1 if count else 0)
+    first = _ops.ones(count, dtype=_C.bool, device=input.device)
+    if count:
+        first[1:] = (slices[1:] != slices[:-1]).any(1)
+    starts = first.nonzero().flatten()
+    ends = _ops.cat([starts[1:], starts.new_full((min(count, 1),), count)])
+    return input.index_select(dim, starts), first.cumsum(0) - 1, ends - starts
+
+
 @overridable
 def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
-    """The elements of the flattened tensor without those that equal the one before them; arguments as in :func:`unique`.
+    """The elements of the flattened tensor, or slices along ``dim``, without those that equal the one before them.
+
+    Arguments as in :func:`unique`.
 
     >>> import trine
     >>> trine.unique_consecutive(trine.tensor([1, 1, 2, 1]))
     tensor([1, 2, 1])
     """
-    if dim is not None and input.dim() != 1:
-        raise NotImplementedError("unique_consecutive: dim is supported for 1-dim tensors only")
+    if dim is not None:
+        return _asked(_consecutive_slices(input, dim), return_inverse, return_counts)
     return _asked(_ops._unique_consecutive(input, return_inverse, return_counts), return_inverse, return_counts)

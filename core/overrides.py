@@ -14,18 +14,19 @@ from typing import Any, TypeVar
 from trine import _C
 
 __all__ = [
-    "get_default_nowrap_functions", "get_ignored_functions", "get_overridable_functions", "get_testing_overrides",
+    "BaseTorchFunctionMode", "TorchFunctionMode", "get_default_nowrap_functions", "get_ignored_functions", "get_overridable_functions", "get_testing_overrides",
     "handle_torch_function", "has_torch_function", "is_tensor_like", "is_tensor_method_or_property", "resolve_name", "wrap_torch_function",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 Tensor = _C.Tensor
 _has = _C._has_torch_function
+_mode_active = _C._torch_function_mode_active
 
 
 def has_torch_function(relevant_args: Iterable) -> bool:
     """Whether the type of any of the arguments overrides ``__torch_function__``."""
-    return any(_has(a) for a in relevant_args)
+    return _mode_active() or any(_has(a) for a in relevant_args)
 
 
 def handle_torch_function(public_api: Callable, relevant_args: Iterable, *args: Any, **kwargs: Any) -> Any:
@@ -50,6 +51,8 @@ def overridable(function: F) -> F:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if _mode_active():
+            return _C._handle_torch_function(call, tuple(_parts((*args, *kwargs.values()))), args, kwargs)
         relevant = [a for a in _parts((*args, *kwargs.values())) if type(a) is not Tensor and _has(a)]
         if relevant:
             return _C._handle_torch_function(call, tuple(relevant), args, kwargs)
@@ -80,6 +83,41 @@ def wrap_torch_function(dispatcher: Callable) -> Callable[[F], F]:
         return call  # type: ignore[return-value]
 
     return wrap
+
+
+class TorchFunctionMode:
+    """A region in which :meth:`__torch_function__` is asked about every function of Trine that the thread calls, tensors or none.
+
+    Subclasses define ``__torch_function__(self, func, types, args=(), kwargs=None)``. What that calls goes to the mode around
+    this one. Properties of tensors (``x.shape``) are read without asking.
+
+    >>> import trine
+    >>> class Log(trine.overrides.TorchFunctionMode):
+    ...     def __torch_function__(self, func, types, args=(), kwargs=None):
+    ...         print(func.__name__)
+    ...         return func(*args, **(kwargs or {}))
+    >>> with Log():
+    ...     x = trine.ones(2) + 1
+    ones
+    add
+    """
+
+    def __torch_function__(self, func: Callable, types: Iterable[type], args: tuple = (), kwargs: dict | None = None) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} does not define __torch_function__")
+
+    def __enter__(self) -> TorchFunctionMode:
+        _C._push_torch_function_mode(self)
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        _C._pop_torch_function_mode()
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that changes nothing, to be derived from."""
+
+    def __torch_function__(self, func: Callable, types: Iterable[type], args: tuple = (), kwargs: dict | None = None) -> Any:
+        return func(*args, **(kwargs or {}))
 
 
 def is_tensor_like(value: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import trine
 from trine import _C, _ops
 
+from . import forward_ad
 from ._jacobians import Matrix, as_outputs, by_backward, by_differences, by_forward_mode, reals
 from ._run import grad
 
@@ -111,9 +112,56 @@ def _check_kinds(outputs: tuple, arguments: list[Tensor], check_dtypes: bool) ->
             raise GradcheckError(f"grad has the dtype {gradient.dtype} and input {number} the dtype {argument.dtype}")
 
 
+def _compare_batched(what: str, batched: Sequence, singles: Sequence[Sequence]) -> None:
+    """``batched`` holds for each result all directions at once, ``singles`` for each direction the results."""
+    for number, (together, *alone) in enumerate(zip(batched, *singles, strict=True)):
+        if (together is None) != all(a is None for a in alone):
+            raise GradcheckError(f"While testing batched {what}: result {number} is None in one of the two ways only")
+        if together is None:
+            continue
+        expected = _ops.stack([_ops.zeros_like(together[0]) if a is None else a for a in alone])
+        if together.shape != expected.shape or not trine.allclose(together, expected, 1e-5, 1e-8, True):
+            raise GradcheckError(
+                f"While testing batched {what}: vmap over two directions and one call for each differ in result {number}.\n"
+                f"batched:\n{together}\none by one:\n{expected}\n"
+            )
+
+
+def _check_batched_backward(outputs: tuple, arguments: list[Tensor]) -> None:
+    for output in outputs:
+        directions = _ops.stack([_random_like(output, False).detach() for _ in range(2)])
+
+        def pull(direction: Tensor, batched: bool, output: Tensor = output) -> tuple:
+            return grad(output, arguments, direction, retain_graph=True, allow_unused=True, is_grads_batched=batched)
+
+        try:
+            batched = pull(directions, True)
+        except RuntimeError as error:
+            raise GradcheckError(f"While testing batched gradients: the backward pass does not work under vmap: {error}") from error
+        _compare_batched("gradients", batched, [pull(d, False) for d in directions])
+
+
+def _check_batched_forward(function: Callable, inputs: tuple, arguments: list[Tensor]) -> None:
+    for argument in arguments:
+
+        def push(tangent: Tensor, argument: Tensor = argument) -> tuple:
+            with forward_ad.dual_level():
+                dual = forward_ad.make_dual(argument.detach(), tangent)
+                given = [dual if i is argument else i.detach() if isinstance(i, Tensor) else i for i in inputs]
+                pairs = [forward_ad.unpack_dual(o) for o in as_outputs(function(*given))]
+                return tuple(_ops.zeros_like(p.primal) if p.tangent is None else p.tangent for p in pairs)
+
+        tangents = _ops.stack([_random_like(argument, False).detach() for _ in range(2)])
+        try:
+            batched = trine.func.vmap(push)(tangents)
+        except RuntimeError as error:
+            raise GradcheckError(f"While testing batched tangents: the function does not work under vmap: {error}") from error
+        _compare_batched("tangents", batched, [push(t) for t in tangents])
+
+
 def _run(
     function: Callable, inputs: tuple, eps: float, atol: float, rtol: float, nondet_tol: float, check_dtypes: bool,
-    forward: bool, backward: bool, fast: bool,
+    forward: bool, backward: bool, fast: bool, batched_forward: bool, batched_backward: bool,
 ) -> None:  # fmt: skip
     arguments = _checked_arguments(inputs)
     outputs = as_outputs(function(*inputs))
@@ -129,6 +177,8 @@ def _run(
         for a, argument in enumerate(arguments):
             for o, found in enumerate(by_forward_mode(function, inputs, argument)):
                 _compare("computed with forward mode ", o, a, numerical[a][o], found, rtol, atol, fast)
+        if batched_forward:
+            _check_batched_forward(function, inputs, arguments)
     if not backward or not recorded:
         return
     for o, output in enumerate(outputs):
@@ -139,6 +189,8 @@ def _run(
             _compare("", o, a, numerical[a][o], found, rtol, atol, fast)
         _check_repeatable(output, arguments, found_all, nondet_tol)
     _check_kinds(recorded, arguments, check_dtypes)
+    if batched_backward:
+        _check_batched_backward(recorded, arguments)
 
 
 def gradcheck(
@@ -166,7 +218,8 @@ def gradcheck(
     otherwise a :class:`GradcheckError` that shows both Jacobians, or False with ``raise_exception=False``.
     ``check_forward_ad`` checks forward mode too. ``fast_mode`` compares one projection of each Jacobian. Each output is
     differentiated alone, so that a function's backward meets undefined gradients of its other results whatever
-    ``check_undefined_grad`` says. Batched gradients are not supported.
+    ``check_undefined_grad`` says. ``check_batched_grad`` compares the backward pass under vmap over two random directions with one
+    pass for each, ``check_batched_forward_grad`` does so with forward mode.
 
     >>> import trine
     >>> x = trine.tensor([0.5, 1.0], dtype=trine.float64, requires_grad=True)
@@ -175,10 +228,15 @@ def gradcheck(
     """
     if not (check_backward_ad or check_forward_ad):
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
-    if check_batched_grad or check_batched_forward_grad:
-        raise NotImplementedError("gradcheck: batched gradients are not supported")
+    if check_batched_grad and not check_backward_ad:
+        raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
     try:
-        _run(func, _tuple(inputs), eps, atol, rtol, nondet_tol, check_grad_dtypes, check_forward_ad, check_backward_ad, fast_mode)
+        _run(
+            func, _tuple(inputs), eps, atol, rtol, nondet_tol, check_grad_dtypes, check_forward_ad, check_backward_ad, fast_mode,
+            check_batched_forward_grad, check_batched_grad,
+        )  # fmt: skip
     except GradcheckError:
         if raise_exception:
             raise

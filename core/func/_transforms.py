@@ -18,7 +18,7 @@ from ..autograd import forward_ad
 from ..autograd._run import grad as run_grad
 from ..autograd.grad_mode import enable_grad
 from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
-from ._vmap import active_levels, hide, vmap
+from ._vmap import hide, vmap
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
 
@@ -45,7 +45,7 @@ def _nested() -> bool:
 def _fresh(t: Tensor) -> Tensor:
     """A copy to differentiate by: different for each element of the vmaps in progress, and connected to the argument."""
     own = _C._batch_levels(t)
-    for level, size in active_levels():
+    for level, size in _C._vmaps():
         if level not in own:
             t = hide(t.unsqueeze(0).expand(size, *t.shape), 0, level)
     if t.requires_grad:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -12,19 +11,11 @@ from trine import _C, _ops
 
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
-__all__ = ["active_levels", "hide", "show", "vmap"]
+__all__ = ["hide", "show", "vmap"]
 
 Tensor = _C.Tensor
 _next_level = itertools.count(1)
-_state = threading.local()
 _RANDOMNESS = {"error": 0, "different": 1, "same": 2}
-
-
-def active_levels() -> list[tuple[int, int]]:
-    """(level, size) of the vmaps in progress on this thread, the outermost first."""
-    if not hasattr(_state, "levels"):
-        _state.levels = []
-    return _state.levels
 
 
 def hide(t: Tensor, dim: int, level: int) -> Tensor:
@@ -101,15 +92,12 @@ def _batch_size(func: Callable, in_dims: Any, leaves: list, dims: list) -> int:
 
 def _run(func: Callable, leaves: list, spec: Any, dims: list, size: int, out_dims: Any, randomness: str, kwargs: dict) -> Any:
     level = next(_next_level)
-    levels = active_levels()
     hidden = [leaf if dim is None else hide(leaf, dim, level) for leaf, dim in zip(leaves, dims, strict=True)]
-    before = _C._set_vmap_randomness(_RANDOMNESS[randomness])
-    levels.append((level, size))
+    _C._enter_vmap(level, size, _RANDOMNESS[randomness])
     try:
         result = func(*tree_unflatten(hidden, spec), **kwargs)
     finally:
-        levels.pop()
-        _C._set_vmap_randomness(before)
+        _C._leave_vmap()
     outs, out_spec = tree_flatten(result)
     for out in outs:
         if not isinstance(out, Tensor):

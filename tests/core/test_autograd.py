@@ -429,6 +429,28 @@ def test_gradcheck_shows_both_jacobians_of_a_wrong_gradient():
         trine.autograd.gradcheck(Wrong.apply, (trine.ones(1),))
 
 
+def test_gradcheck_compares_batched_gradients_with_single_ones():
+    x = trine.tensor([[0.5, 1.0], [2.0, -1.0]], dtype=trine.float64, requires_grad=True)
+    assert trine.autograd.gradcheck(
+        lambda x: (x.sin(), x @ x), x, check_batched_grad=True, check_forward_ad=True, check_batched_forward_grad=True
+    )
+    assert trine.autograd.gradgradcheck(trine.exp, x, check_batched_grad=True)
+
+    class Choice(trine.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * g if g.sum().item() else g * 2  # item() cannot be batched
+
+    with pytest.raises(RuntimeError, match="does not work under vmap"):
+        trine.autograd.gradcheck(Choice.apply, x, check_batched_grad=True)
+    with pytest.raises(AssertionError, match="check_batched_forward_grad"):
+        trine.autograd.gradcheck(trine.sin, x, check_batched_forward_grad=True)
+
+
 def test_functional_jacobian_hessian_and_products():
     F = trine.autograd.functional
     x = trine.tensor([1.0, 2.0])

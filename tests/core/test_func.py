@@ -276,3 +276,33 @@ class TestFunctionalCall:
 
         assert func.functional_call(Tied(), {"a": trine.zeros(1)}).item() == 0
         assert func.functional_call(Tied(), {"a": trine.zeros(1)}, tie_weights=False).item() == 1
+
+
+FACTORIES = {
+    "rand": lambda: trine.rand(3), "randn": lambda: trine.randn(3), "randint": lambda: trine.randint(0, 10**6, (3,)),
+    "randperm": lambda: trine.randperm(20), "normal": lambda: trine.normal(0.0, 1.0, (3,)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_random_factories_draw_for_each_element_or_once(factory):
+    def f(x):
+        return FACTORIES[factory]() + x * 0
+
+    def batch(randomness):
+        return vmap(f, randomness=randomness)(trine.zeros(4))
+
+    different, same = batch("different"), batch("same")
+    assert different.shape == same.shape and len({tuple(row) for row in different.tolist()}) == 4
+    assert len({tuple(row) for row in same.tolist()}) == 1
+    if factory == "randperm":
+        assert bool((different.sort(1)[0] == trine.arange(20)).all())
+    with pytest.raises(RuntimeError, match="randomness error mode"):
+        batch("error")
+
+
+@pytest.mark.parametrize("outer, inner", [("same", "different"), ("different", "same"), ("different", "different")])
+def test_random_factories_in_nested_vmaps(outer, inner):
+    numbers = vmap(lambda x: vmap(lambda y: trine.rand(2) + y, randomness=inner)(x), randomness=outer)(trine.zeros(3, 4))
+    assert trine.equal(numbers[0], numbers[1]) == (outer == "same")
+    assert trine.equal(numbers[:, 0], numbers[:, 1]) == (inner == "same")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import trine
@@ -82,3 +84,20 @@ def test_ranks_out_of_range_are_refused():
         trine.ones(3).topk(4)
     with pytest.raises(RuntimeError, match="kthvalue"):
         trine.ones(3).kthvalue(0)
+
+
+@pytest.mark.parametrize("shape, dim", [((6,), 0), ((6, 2), 0), ((2, 6), 1), ((3, 4, 2), -2), ((0, 3), 0), ((1, 3), 0)])
+def test_unique_consecutive_of_slices(shape, dim):
+    x = trine.randint(0, 2, shape, generator=trine.Generator().manual_seed(3))
+    values, inverse, counts = trine.unique_consecutive(x, return_inverse=True, return_counts=True, dim=dim)
+    groups = [(k, len(list(g))) for k, g in itertools.groupby(x.movedim(dim, 0).tolist())]
+    assert values.movedim(dim, 0).tolist() == [k for k, _ in groups]
+    assert counts.tolist() == [n for _, n in groups]
+    assert trine.equal(values.index_select(dim, inverse), x)
+
+
+def test_unique_consecutive_of_no_elements_is_refused():
+    with pytest.raises(RuntimeError, match="0 sized dimensions"):
+        trine.unique_consecutive(trine.zeros(3, 0), dim=0)
+    with pytest.raises(IndexError):
+        trine.unique_consecutive(trine.zeros(2), dim=1)

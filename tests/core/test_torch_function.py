@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 import trine
 
@@ -189,3 +191,109 @@ def test_metadata_tensor_of_pytorchs_documentation():
 
     result = trine.add(MetadataTensor([1, 2], "first"), MetadataTensor([3, 4], "second"))
     assert result._metadata == "first" and result._t.tolist() == [4, 6]
+
+
+# ---- modes ---------------------------------------------------------------------------------------------------------------
+
+
+class Log(trine.overrides.TorchFunctionMode):
+    def __init__(self):
+        self.calls = []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.calls.append((func.__name__, tuple(types)))
+        return func(*args, **(kwargs or {}))
+
+
+def test_a_mode_sees_functions_operators_methods_and_factories():
+    with Log() as log:
+        x = trine.ones(2) + 1
+        x[0] = x[1] * 2
+        x.mul_(3)
+        -x
+        trine.tensor([1.0])
+        trine.nn.functional.linear(x, trine.eye(2))
+    names = [name for name, _ in log.calls]
+    assert names == ["ones", "add", "__getitem__", "mul", "__setitem__", "mul_", "neg", "tensor", "eye", "linear"]
+    calls = len(log.calls)
+    trine.ones(2)
+    assert len(log.calls) == calls
+
+
+def test_modes_nest_and_are_told_the_overriding_types():
+    class Sub(trine.Tensor):
+        pass
+
+    x = trine.ones(2).as_subclass(Sub)
+    with Log() as outer, Log() as inner:
+        y = x + 1
+    assert inner.calls == outer.calls == [("add", (Sub,))] and type(y) is Sub
+
+
+def test_a_mode_may_replace_results_or_decline():
+    class Answer(trine.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return 42 if func.__name__ == "ones" else NotImplemented
+
+    with Answer():
+        assert trine.ones(3) == 42
+        with pytest.raises(TypeError, match=r"no implementation found for 'torch\.zeros'"):
+            trine.zeros(3)
+    assert trine.zeros(1).tolist() == [0.0]
+
+
+def test_a_mode_ends_with_an_exception_of_its_handler():
+    with pytest.raises(NotImplementedError, match="TorchFunctionMode"), trine.overrides.TorchFunctionMode():
+        trine.ones(1)
+    assert trine.ones(1).tolist() == [1.0]
+    with trine.overrides.BaseTorchFunctionMode():
+        assert trine.ones(1).tolist() == [1.0]
+
+
+def test_a_mode_belongs_to_its_thread():
+    seen = []
+    with Log() as log:
+        thread = threading.Thread(target=lambda: seen.append(trine.ones(1).tolist()))
+        thread.start()
+        thread.join()
+    assert seen == [[1.0]] and log.calls == []
+
+
+# ---- the default device --------------------------------------------------------------------------------------------------
+
+
+def test_a_device_as_a_region_takes_what_is_made_out_of_nothing():
+    nn = trine.nn
+    with trine.device("meta"):
+        layers = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.LSTM(4, 4), nn.MultiheadAttention(4, 2), nn.Embedding(3, 4))
+        made = [
+            trine.zeros(2),
+            trine.rand(2),
+            trine.tensor([1]),
+            trine.as_tensor([1.0]),
+            trine.eye(2),
+            trine.arange(3),
+            trine.hann_window(4),
+        ]
+        here = trine.ones(2, device="cpu")
+        assert {here.device.type, trine.zeros_like(here).device.type, here.new_ones(2).device.type} == {"cpu"}
+        with trine.device("cpu"):
+            assert trine.ones(1).device.type == "cpu"
+        assert trine.get_default_device() == trine.device("meta")
+    assert {t.device.type for t in (*made, *layers.parameters(), *layers.buffers())} == {"meta"}
+    assert trine.get_default_device() == trine.ones(1).device == trine.device("cpu")
+
+
+def test_the_default_device_of_a_thread():
+    try:
+        trine.set_default_device("meta")
+        assert trine.ones(1).is_meta
+        with trine.device("cpu"):
+            assert not trine.ones(1).is_meta
+            trine.set_default_device(None)  # holds after the region
+            assert not trine.ones(1).is_meta
+        assert not trine.ones(1).is_meta
+        with pytest.raises(TypeError, match=r"must be torch\.device, not float"):
+            trine.set_default_device(1.5)
+    finally:
+        trine.set_default_device(None)

@@ -1,6 +1,7 @@
 #include "batching/batched.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "trine/ops.h"
 
@@ -10,7 +11,36 @@ void destroy_batch_info(BatchInfo* info) noexcept { delete info; }
 
 namespace batching {
 
-thread_local Randomness randomness = Randomness::Error;
+namespace {
+// Behind a pointer: the static thread-local block is small, and shared by every library of the process.
+thread_local std::unique_ptr<std::vector<Region>> in_progress;
+}  // namespace
+
+void refuse_random(const char* op) {
+  throw_error(ErrorKind::Runtime, str("vmap: called random operation ", op,
+                                      " while in randomness error mode. Please either use the 'same' or 'different' randomness flags on vmap or perform the randomness operation out of vmap"));
+}
+
+const std::vector<Region>& regions() {
+  if (!in_progress) in_progress = std::make_unique<std::vector<Region>>();
+  return *in_progress;
+}
+void enter(const Region& region) { regions(), in_progress->push_back(region); }
+void leave() {
+  if (in_progress && !in_progress->empty()) in_progress->pop_back();
+}
+Randomness randomness() { return in_progress && !in_progress->empty() ? in_progress->back().randomness : Randomness::Error; }
+
+Draw draw(const char* op, DimsRef sizes) {
+  Draw d;
+  if (in_progress)
+    for (const Region& r : *in_progress) {
+      if (r.randomness == Randomness::Error) refuse_random(op);
+      if (r.randomness == Randomness::Different) d.levels.push_back(r.level), d.sizes.push_back(r.size);
+    }
+  for (int64_t n : sizes) d.sizes.push_back(n);
+  return d;
+}
 
 bool has_level(const Tensor& t, int64_t level) {
   for (int64_t l : levels(t))

@@ -3,6 +3,8 @@
 // A level is one vmap in progress (or a past one, whose graph still holds such tensors). The value of a batched tensor has a dimension for
 // each of its levels, in ascending order, in front of the dimensions that the function sees.
 #pragma once
+#include <vector>
+
 #include "tensor/tensor.h"
 
 namespace trine {
@@ -40,7 +42,21 @@ Tensor remove_batch_dim(const Tensor& t, int64_t level, int64_t dim);
 
 // What random operators do under vmap.
 enum class Randomness : uint8_t { Error, Different, Same };
-extern thread_local Randomness randomness;
+// A vmap in progress on this thread.
+struct Region {
+  int64_t level, size;
+  Randomness randomness;
+};
+const std::vector<Region>& regions();  // the outermost first
+void enter(const Region& region);
+void leave();
+[[noreturn]] void refuse_random(const char* op);
+Randomness randomness();  // of the innermost; Error outside
+// Memory for numbers that a function draws for tensors of these sizes: `levels` in front of them where each element of a vmap gets its own.
+struct Draw {
+  Dims levels, sizes;
+};
+Draw draw(const char* op, DimsRef sizes);
 
 }  // namespace batching
 }  // namespace trine

@@ -562,9 +562,8 @@ bool is_random(const OperatorInfo& op) {
 }
 
 void random(Call& c, Value* results) {
-  TRINE_CHECK(randomness != Randomness::Error, "vmap: called random operation ", c.op.name,
-              " while in randomness error mode. Please either use the 'same' or 'different' randomness flags on vmap or perform the randomness operation out of vmap");
-  if (randomness == Randomness::Different) return pointwise(c, results);
+  if (randomness() == Randomness::Error) refuse_random(c.op.name);
+  if (randomness() == Randomness::Different) return pointwise(c, results);
   // The same numbers for all: drawn once, for the shape of an element.
   size_t batched = 0;
   for (size_t i = 0; i < c.op.num_args; ++i) batched += c.is_tensor(i) && is_batched(c.tensor(i));

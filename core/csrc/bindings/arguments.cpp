@@ -9,6 +9,42 @@ namespace trine::py {
 thread_local bool torch_function_enabled = true;
 
 namespace {
+// Behind a pointer: the static thread-local block is small, and shared by every library of the process.
+struct ThreadModes {
+  std::vector<PyObject*> functions;           // references of their own, which a thread that ends inside a mode keeps
+  std::optional<Device> device;               // for the thread
+  std::vector<std::optional<Device>> devices;  // what the regions around hid
+};
+thread_local std::unique_ptr<ThreadModes> thread_modes;
+ThreadModes& modes() {
+  if (!thread_modes) thread_modes = std::make_unique<ThreadModes>();
+  return *thread_modes;
+}
+}  // namespace
+
+bool torch_function_mode_active() { return thread_modes && !thread_modes->functions.empty() && torch_function_enabled; }
+void push_torch_function_mode(PyObject* mode) { modes().functions.push_back(Py_NewRef(mode)); }
+Ref pop_torch_function_mode() {
+  if (!thread_modes || thread_modes->functions.empty()) return {};
+  PyObject* top = thread_modes->functions.back();
+  thread_modes->functions.pop_back();
+  return Ref(top);
+}
+
+std::optional<Device> default_device() { return thread_modes ? thread_modes->device : std::nullopt; }
+void set_default_device(std::optional<Device> device) {
+  // Regions end with what was set before them, so the outermost remembers a setting made inside.
+  if (modes().devices.empty()) modes().device = device;
+  else modes().devices.front() = device;
+}
+void push_default_device(Device device) { modes().devices.push_back(std::exchange(modes().device, device)); }
+void pop_default_device() {
+  if (modes().devices.empty()) return;
+  modes().device = modes().devices.back();
+  modes().devices.pop_back();
+}
+
+namespace {
 
 bool is_numpy_scalar(PyObject* o) {
   const char* name = Py_TYPE(o)->tp_name;
@@ -297,6 +333,17 @@ bool has_torch_function(PyObject* o) {
   return !(PyCFunction_Check(attr) && !std::strcmp(reinterpret_cast<PyCFunctionObject*>(attr)->m_ml->ml_name, "_disabled_torch_function_impl"));
 }
 
+SmallVector<PyObject*, 2> overriding_arguments(PyObject* const* args, Py_ssize_t n) {
+  SmallVector<PyObject*, 2> found;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    if (has_torch_function(args[i])) found.push_back(args[i]);
+    if (!PyList_Check(args[i]) && !PyTuple_Check(args[i])) continue;
+    for (Py_ssize_t k = 0; k < length(args[i]); k++)
+      if (has_torch_function(element(args[i], k))) found.push_back(element(args[i], k));
+  }
+  return found;
+}
+
 bool parse(const OperatorInfo& op, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, bool as_method, Call& call, std::string* why) {
   Py_ssize_t nkw = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
   int positional = 0;
@@ -351,6 +398,10 @@ bool parse(const OperatorInfo& op, PyObject* const* args, Py_ssize_t nargs, PyOb
     }
   }
   (void)varargs;
+  if (factory && op.args[0].type != ArgType::Tensor)
+    if (std::optional<Device> device = default_device())
+      for (int i = 0; i < op.num_args; i++)
+        if (op.args[i].type == ArgType::Device && call.values[i].tag() == Tag::None) call.values[i] = Value(*device);
   if (at < nargs) {
     if (why) *why = str("takes ", positional - as_method, " positional arguments but ", nargs - as_method, nargs - as_method == 1 ? " was given" : " were given");
     return false;

@@ -78,6 +78,19 @@ bool is_number(PyObject* o);                 // int, float, bool, complex, NumPy
 Scalar to_scalar(PyObject* o);
 bool has_torch_function(PyObject* o);        // its type overrides __torch_function__ and overriding is on
 extern thread_local bool torch_function_enabled;
+// The arguments that override, in the order of the call; those in lists and tuples too.
+SmallVector<PyObject*, 2> overriding_arguments(PyObject* const* args, Py_ssize_t n);
+
+// Objects whose __torch_function__ is asked about every call of this thread, the innermost last. None is asked about what it calls itself.
+bool torch_function_mode_active();
+void push_torch_function_mode(PyObject* mode);
+Ref pop_torch_function_mode();  // empty where there is none
+
+// Where functions that make tensors out of nothing put them when they are not told: set for the thread, or by `with device:`.
+std::optional<Device> default_device();
+void set_default_device(std::optional<Device> device);
+void push_default_device(Device device);
+void pop_default_device();
 extern PyTypeObject* generator_type;
 Generator* unwrap_generator(PyObject* o);
 

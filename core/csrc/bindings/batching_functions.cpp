@@ -25,20 +25,35 @@ PyObject* batch_value(PyObject*, PyObject* o) {
   });
 }
 
-// _set_vmap_randomness(0 error, 1 different, 2 same) -> the former
-PyObject* set_randomness(PyObject*, PyObject* o) {
+// _enter_vmap(level, size, randomness: 0 error, 1 different, 2 same)
+PyObject* enter_vmap(PyObject*, PyObject* args) {
   return guarded([&]() -> PyObject* {
-    const long mode = PyLong_AsLong(o);
-    if (mode == -1 && PyErr_Occurred()) throw PythonError{};
-    const long before = static_cast<long>(batching::randomness);
-    batching::randomness = static_cast<batching::Randomness>(mode);
-    return PyLong_FromLong(before);
+    long long level, size;
+    int randomness;
+    if (!PyArg_ParseTuple(args, "LLi", &level, &size, &randomness)) throw PythonError{};
+    batching::enter({level, size, static_cast<batching::Randomness>(randomness)});
+    return none();
+  });
+}
+PyObject* leave_vmap(PyObject*, PyObject*) {
+  batching::leave();
+  return none();
+}
+
+// _vmaps() -> [(level, size)] of those in progress on this thread, the outermost first
+PyObject* vmaps(PyObject*, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    Ref list = checked(PyList_New(0));
+    for (const batching::Region& r : batching::regions())
+      if (PyList_Append(list.get(), checked(Py_BuildValue("(LL)", static_cast<long long>(r.level), static_cast<long long>(r.size))).get()) < 0) throw PythonError{};
+    return list.release();
   });
 }
 
 }  // namespace
 
 PyMethodDef batching_functions[] = {
-    {"_batch_levels", batch_levels, METH_O, nullptr}, {"_batch_value", batch_value, METH_O, nullptr}, {"_set_vmap_randomness", set_randomness, METH_O, nullptr}, {}};
+    {"_batch_levels", batch_levels, METH_O, nullptr}, {"_batch_value", batch_value, METH_O, nullptr}, {"_enter_vmap", enter_vmap, METH_VARARGS, nullptr},
+    {"_leave_vmap", leave_vmap, METH_NOARGS, nullptr}, {"_vmaps", vmaps, METH_NOARGS, nullptr}, {}};
 
 }  // namespace trine::py

@@ -6,6 +6,7 @@
 
 #include "autograd/node.h"
 #include "bindings/arguments.h"
+#include "bindings/op_function.h"
 #include "bindings/types.h"
 #include "dispatch/lazy.h"
 #include "tensor/promotion.h"
@@ -208,6 +209,7 @@ FactoryArgs parse_factory(const char* op, PyObject* const* args, Py_ssize_t n, P
     TRINE_CHECK_TYPE(is_dtype(dtype), op, "(): argument 'dtype' must be torch.dtype, not ", Py_TYPE(dtype)->tp_name);
     out.dtype = to_dtype(dtype);
   }
+  out.device = default_device();
   if (device && device != Py_None) {
     TRINE_CHECK_TYPE(is_device(device), op, "(): argument 'device' must be torch.device, not ", Py_TYPE(device)->tp_name);
     out.device = to_device(device);
@@ -215,8 +217,9 @@ FactoryArgs parse_factory(const char* op, PyObject* const* args, Py_ssize_t n, P
   return out;
 }
 
-PyObject* make_tensor(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+PyObject* make_tensor(PyObject* module, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return guarded([&]() -> PyObject* {
+    if (torch_function_mode_active()) return ask_torch_function_mode(checked(PyObject_GetAttrString(module, "tensor")).get(), args, n, kwnames);
     FactoryArgs f = parse_factory("tensor", args, n, kwnames);
     Tensor t;
     if (is_tensor(f.data)) {
@@ -234,8 +237,9 @@ PyObject* make_tensor(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* 
   });
 }
 
-PyObject* as_tensor(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+PyObject* as_tensor(PyObject* module, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return guarded([&]() -> PyObject* {
+    if (torch_function_mode_active()) return ask_torch_function_mode(checked(PyObject_GetAttrString(module, "as_tensor")).get(), args, n, kwnames);
     FactoryArgs f = parse_factory("as_tensor", args, n, kwnames);
     Tensor t;
     if (is_tensor(f.data)) {

@@ -146,7 +146,7 @@ bool overridden(PyObject* self, PyObject* key, PyObject* value, SmallVector<PyOb
   if (PyTuple_Check(key))
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) look(PyTuple_GET_ITEM(key, i));
   look(value);
-  return !who.empty();
+  return !who.empty() || torch_function_mode_active();
 }
 
 PyObject* method_of_tensor(const char* name) {
@@ -157,7 +157,7 @@ PyObject* method_of_tensor(const char* name) {
 
 PyObject* tensor_getitem(PyObject* self, PyObject* key) {
   return guarded([&]() -> PyObject* {
-    if (is_exact_tensor(self) && PyLong_CheckExact(key)) {
+    if (is_exact_tensor(self) && PyLong_CheckExact(key) && !torch_function_mode_active()) {
       const Tensor& t = unwrap(self);
       int64_t i = PyLong_AsLongLong(key);
       if (i == -1 && PyErr_Occurred()) throw PythonError{};

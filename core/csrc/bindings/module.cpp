@@ -107,6 +107,25 @@ PyObject* set_torch_function_enabled(PyObject*, PyObject* on) {
   if (v < 0) return nullptr;
   return boolean(std::exchange(torch_function_enabled, v != 0));
 }
+PyObject* push_mode(PyObject*, PyObject* mode) {
+  push_torch_function_mode(mode);
+  return none();
+}
+PyObject* pop_mode(PyObject*, PyObject*) {
+  Ref mode = pop_torch_function_mode();
+  return mode ? mode.release() : none();
+}
+PyObject* mode_active(PyObject*, PyObject*) { return boolean(torch_function_mode_active()); }
+PyObject* get_device(PyObject*, PyObject*) {
+  return guarded([&]() -> PyObject* { return device_object(default_device().value_or(Device{})).release(); });
+}
+PyObject* set_device(PyObject*, PyObject* device) {
+  return guarded([&]() -> PyObject* {
+    TRINE_CHECK_TYPE(device == Py_None || is_device(device), "set_default_device(): argument 'device' must be torch.device, not ", Py_TYPE(device)->tp_name);
+    set_default_device(device == Py_None ? std::nullopt : std::optional(to_device(device)));
+    return none();
+  });
+}
 PyObject* has_torch_function_py(PyObject*, PyObject* args) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
     PyObject* o = PyTuple_GET_ITEM(args, i);
@@ -160,6 +179,11 @@ PyMethodDef functions[] = {
     {"_set_parameter_class", set_parameter_class, METH_O, nullptr},
     {"_disabled_torch_function_impl", disabled_torch_function, METH_VARARGS, nullptr},
     {"_set_torch_function_enabled", set_torch_function_enabled, METH_O, nullptr},
+    {"_push_torch_function_mode", push_mode, METH_O, nullptr},
+    {"_pop_torch_function_mode", pop_mode, METH_NOARGS, nullptr},
+    {"_torch_function_mode_active", mode_active, METH_NOARGS, nullptr},
+    {"get_default_device", get_device, METH_NOARGS, nullptr},
+    {"set_default_device", set_device, METH_O, nullptr},
     {"_has_torch_function", has_torch_function_py, METH_VARARGS, nullptr},
     {"_handle_torch_function", handle_torch_function_py, METH_VARARGS, nullptr},
     {"_register_private_device", register_device, METH_O, nullptr},

@@ -6,9 +6,11 @@
 namespace trine::py {
 namespace {
 
+bool plain_tensor(PyObject* o) { return is_exact_tensor(o) && !torch_function_mode_active(); }
+
 // A tensor or a Python number as a tensor; `number` keeps the latter. Null: something else.
 const Tensor* operand(PyObject* o, Tensor& number) {
-  if (is_exact_tensor(o)) return &unwrap(o);
+  if (plain_tensor(o)) return &unwrap(o);
   if (PyFloat_CheckExact(o) || PyLong_CheckExact(o) || PyBool_Check(o) || PyComplex_CheckExact(o)) {
     number = wrapped_number(to_scalar(o));
     return &number;
@@ -39,7 +41,7 @@ template <class F> PyObject* binary(PyObject* a, PyObject* b, const char* name, 
 
 template <class F> PyObject* unary(PyObject* a, const char* name, F&& f) {
   return guarded([&]() -> PyObject* {
-    if (is_exact_tensor(a)) {
+    if (plain_tensor(a)) {
       const Tensor& x = unwrap(a);
       return wrap(unlocked_if_large(x, x, [&] { return f(x); }));
     }
@@ -51,7 +53,7 @@ template <class F> PyObject* inplace(PyObject* a, PyObject* b, const char* name,
   return guarded([&]() -> PyObject* {
     Tensor number;
     const Tensor* y = operand(b, number);
-    if (is_exact_tensor(a) && y) {
+    if (plain_tensor(a) && y) {
       f(unwrap(a), *y);
       return Py_NewRef(a);
     }
@@ -78,14 +80,14 @@ BINARY(nb_rshift, "bitwise_right_shift", bitwise_right_shift(x, y))
 
 PyObject* nb_power(PyObject* a, PyObject* b, PyObject*) {
   return guarded([&]() -> PyObject* {
-    if (is_exact_tensor(a) && !is_tensor(b) && is_number(b)) return wrap(pow(unwrap(a), to_scalar(b)));
+    if (plain_tensor(a) && !is_tensor(b) && is_number(b)) return wrap(pow(unwrap(a), to_scalar(b)));
     return binary(a, b, "pow", [](const Tensor& x, const Tensor& y) { return pow(x, y); });
   });
 }
 
 PyObject* nb_matmul(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
-    if (is_exact_tensor(a) && is_exact_tensor(b)) return wrap(unlocked_if_large(unwrap(a), unwrap(b), [&] { return matmul(unwrap(a), unwrap(b)); }));
+    if (plain_tensor(a) && plain_tensor(b)) return wrap(unlocked_if_large(unwrap(a), unwrap(b), [&] { return matmul(unwrap(a), unwrap(b)); }));
     if (!acceptable(a) || !acceptable(b)) Py_RETURN_NOTIMPLEMENTED;
     PyObject* args[] = {a, b};
     return PyObject_Vectorcall(operator_function("matmul"), args, 2, nullptr);

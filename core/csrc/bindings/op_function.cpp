@@ -216,6 +216,12 @@ Ref wrap_result(const OperatorInfo& op, Value* results, PyObject* self) {
 }
 
 PyObject* call_torch_function(PyObject* callable, std::span<PyObject* const> overriding, PyObject* args, PyObject* kwargs) {
+  struct Popped {
+    Ref mode = torch_function_mode_active() ? pop_torch_function_mode() : Ref();
+    ~Popped() {
+      if (mode) push_torch_function_mode(mode.get());
+    }
+  };
   // Subclasses come before their base classes, otherwise left to right; each type once.
   SmallVector<PyObject*, 4> order;
   for (PyObject* o : overriding) {
@@ -232,6 +238,11 @@ PyObject* call_torch_function(PyObject* callable, std::span<PyObject* const> ove
   }
   Ref types = checked(PyTuple_New(static_cast<Py_ssize_t>(order.size())));
   for (size_t i = 0; i < order.size(); i++) PyTuple_SET_ITEM(types.get(), i, Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(order[i]))));
+  if (Popped popped; popped.mode) {
+    Ref handler = checked(PyObject_GetAttrString(popped.mode.get(), "__torch_function__"));
+    Ref r = checked(PyObject_CallFunctionObjArgs(handler.get(), callable, types.get(), args, kwargs, nullptr));
+    if (r.get() != Py_NotImplemented) return r.release();
+  }
   for (PyObject* o : order) {
     Ref handler = checked(PyObject_GetAttrString(o, "__torch_function__"));
     Ref r = checked(PyObject_CallFunctionObjArgs(handler.get(), callable, types.get(), args, kwargs, nullptr));
@@ -242,8 +253,14 @@ PyObject* call_torch_function(PyObject* callable, std::span<PyObject* const> ove
   return nullptr;
 }
 
+PyObject* ask_torch_function_mode(PyObject* callable, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  Ref tuple = positional_tuple(args, nargs), dict = keyword_dict(args + nargs, kwnames);
+  return call_torch_function(callable, overriding_arguments(args, nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0)), tuple.get(), dict.get());
+}
+
 PyObject* call_overloads(const char* name, std::span<const OperatorInfo* const> overloads, PyObject* callable, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, bool as_method) {
   return guarded([&]() -> PyObject* {
+    if (torch_function_mode_active()) return ask_torch_function_mode(callable, args, nargs, kwnames);
     bool wants_out = false;
     if (kwnames)
       for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(kwnames); k++)

@@ -14,6 +14,8 @@ PyObject* operator_function(const char* name);
 
 // types with a __torch_function__ -> result, or nullptr with an exception.
 PyObject* call_torch_function(PyObject* callable, std::span<PyObject* const> overriding, PyObject* args_tuple, PyObject* kwargs);
+// The same for a call in a region with a mode, which is asked first.
+PyObject* ask_torch_function_mode(PyObject* callable, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 Ref wrap_result(const OperatorInfo& op, Value* results, PyObject* result_type);
 
 }  // namespace trine::py

@@ -1,5 +1,7 @@
 #include "bindings/types.h"
 
+#include "bindings/arguments.h"
+
 #include <structmember.h>
 
 namespace trine::py {
@@ -103,7 +105,15 @@ PyGetSetDef device_properties[] = {
     {"type", [](PyObject* s, void*) { return PyUnicode_FromString(device_type_name(device_of(s).type).c_str()); }, nullptr, nullptr, nullptr},
     {"index", [](PyObject* s, void*) { return device_of(s).index < 0 ? none() : PyLong_FromLong(device_of(s).index); }, nullptr, nullptr, nullptr},
     {}};
-PyMethodDef device_methods[] = {{"__reduce__", device_reduce, METH_NOARGS, nullptr}, {}};
+PyObject* device_enter(PyObject* self, PyObject*) {
+  push_default_device(device_of(self));
+  return Py_NewRef(self);
+}
+PyObject* device_exit(PyObject*, PyObject*) {
+  pop_default_device();
+  return none();
+}
+PyMethodDef device_methods[] = {{"__enter__", device_enter, METH_NOARGS, nullptr}, {"__exit__", device_exit, METH_VARARGS, nullptr}, {"__reduce__", device_reduce, METH_NOARGS, nullptr}, {}};
 
 // ---- Size: a tuple that knows its product ------------------------------------------------------------------------------
 PyObject* size_numel(PyObject* self, PyObject*) {

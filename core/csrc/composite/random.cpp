@@ -1,12 +1,22 @@
 // Random operators over other random operators.
 #include <cmath>
 
+#include "batching/batched.h"
+#include "composite/helpers.h"
 #include "tensor/generator.h"
 #include "dispatch/tensor_operators.h"
 #include "trine/kernels.h"
 
 namespace trine::composite {
 namespace {
+
+// A tensor that `fill` draws the numbers of, for each element of a vmap with randomness="different" others.
+template <class Fill> Tensor drawn(const char* op, DimsRef size, DType dtype, std::optional<Device> device, const Fill& fill) {
+  const batching::Draw d = batching::draw(op, size);
+  Tensor all = empty_op(d.sizes, dtype, device);
+  fill(all);
+  return batching::make(all, d.levels);
+}
 
 void check_probability(const char* op, double p) { TRINE_CHECK(p >= 0 && p <= 1, op, ": dropout probability has to be between 0 and 1, but got ", p); }
 
@@ -16,7 +26,7 @@ Tensor channel_noise(const char* op, const Tensor& input, double p) {
   Dims sizes(static_cast<size_t>(input.dim()), 1);
   sizes[0] = input.size(0);
   sizes[1] = input.size(1);
-  return bernoulli_(empty_op(sizes, input.dtype(), input.device()), 1.0 - p);
+  return drawn(op, sizes, input.dtype(), input.device(), [&](const Tensor& t) { bernoulli_(t, 1.0 - p); });
 }
 
 // Klambauer et al., "Self-normalizing neural networks" (2017): dropped units take the value that keeps mean and variance.
@@ -29,12 +39,18 @@ Tensor alpha_mix(const Tensor& input, const Tensor& noise, double p) {
 
 }  // namespace
 
-Tensor rand_op(DimsRef size, Generator* generator, DType dtype, std::optional<Device> device) { return uniform_(empty_op(size, dtype, device), 0.0, 1.0, generator); }
+Tensor rand_op(DimsRef size, Generator* generator, DType dtype, std::optional<Device> device) {
+  return drawn("rand", size, dtype, device, [&](const Tensor& t) { uniform_(t, 0.0, 1.0, generator); });
+}
 
-Tensor randn_op(DimsRef size, Generator* generator, DType dtype, std::optional<Device> device) { return normal_(empty_op(size, dtype, device), 0.0, 1.0, generator); }
+Tensor randn_op(DimsRef size, Generator* generator, DType dtype, std::optional<Device> device) { return normal_numbers(0.0, 1.0, size, generator, dtype, device); }
+
+Tensor normal_numbers(double mean, double std, DimsRef size, Generator* generator, DType dtype, std::optional<Device> device) {
+  return drawn("normal", size, dtype, device, [&](const Tensor& t) { normal_(t, mean, std, generator); });
+}
 
 Tensor randint_low(int64_t low, int64_t high, DimsRef size, Generator* generator, DType dtype, std::optional<Device> device) {
-  return random_(empty_op(size, dtype == DType::Undefined ? DType::Int64 : dtype, device), low, high, generator);
+  return drawn("randint", size, dtype == DType::Undefined ? DType::Int64 : dtype, device, [&](const Tensor& t) { random_(t, low, high, generator); });
 }
 
 Tensor randint_high(int64_t high, DimsRef size, Generator* generator, DType dtype, std::optional<Device> device) {
@@ -43,7 +59,9 @@ Tensor randint_high(int64_t high, DimsRef size, Generator* generator, DType dtyp
 
 Tensor randperm_op(int64_t n, Generator* generator, DType dtype, std::optional<Device> device) {
   TRINE_CHECK(n >= 0, "randperm: n must be non-negative, got ", n);
-  return randperm_(empty_op(Dims{n}, dtype == DType::Undefined ? DType::Int64 : dtype, device), generator);
+  return drawn("randperm", Dims{n}, dtype == DType::Undefined ? DType::Int64 : dtype, device, [&](const Tensor& t) {
+    for (const Tensor& permutation : unbind(view(t, Dims{n ? t.numel() / n : 0, n}))) randperm_(permutation, generator);
+  });
 }
 
 Tensor normal_tensor_float(const Tensor& mean, double std, Generator* generator) {
@@ -59,7 +77,7 @@ Tensor normal_float_tensor(double mean, const Tensor& std, Generator* generator)
 Tensor normal_tensor_tensor(const Tensor& mean, const Tensor& std, Generator* generator) {
   TRINE_CHECK(!std.is_complex(), "normal expects standard deviation to be non-complex");
   TRINE_CHECK(std.is_meta() || is_nonnegative(std), "normal: expects all elements of std >= 0.0");
-  Tensor noise = normal_(empty_op(broadcast_shapes(mean.sizes(), std.sizes(), "normal"), mean.dtype(), mean.device()), 0.0, 1.0, generator);
+  Tensor noise = normal_numbers(0.0, 1.0, broadcast_shapes(mean.sizes(), std.sizes(), "normal"), generator, mean.dtype(), mean.device());
   return noise * detach(std) + detach(mean);
 }
 
