@@ -6,7 +6,9 @@
 
 namespace trine::py {
 
-thread_local bool torch_function_enabled = true;
+constinit thread_local bool torch_function_enabled = true;
+constinit thread_local bool in_torch_function_mode = false;
+constinit thread_local bool has_default_device = false;
 
 namespace {
 // Behind a pointer: the static thread-local block is small, and shared by every library of the process.
@@ -22,26 +24,34 @@ ThreadModes& modes() {
 }
 }  // namespace
 
-bool torch_function_mode_active() { return thread_modes && !thread_modes->functions.empty() && torch_function_enabled; }
-void push_torch_function_mode(PyObject* mode) { modes().functions.push_back(Py_NewRef(mode)); }
+void push_torch_function_mode(PyObject* mode) {
+  modes().functions.push_back(Py_NewRef(mode));
+  in_torch_function_mode = true;
+}
 Ref pop_torch_function_mode() {
   if (!thread_modes || thread_modes->functions.empty()) return {};
   PyObject* top = thread_modes->functions.back();
   thread_modes->functions.pop_back();
+  in_torch_function_mode = !thread_modes->functions.empty();
   return Ref(top);
 }
 
-std::optional<Device> default_device() { return thread_modes ? thread_modes->device : std::nullopt; }
+std::optional<Device> default_device() { return has_default_device ? thread_modes->device : std::nullopt; }
 void set_default_device(std::optional<Device> device) {
   // Regions end with what was set before them, so the outermost remembers a setting made inside.
   if (modes().devices.empty()) modes().device = device;
   else modes().devices.front() = device;
+  has_default_device = modes().device.has_value();
 }
-void push_default_device(Device device) { modes().devices.push_back(std::exchange(modes().device, device)); }
+void push_default_device(Device device) {
+  modes().devices.push_back(std::exchange(modes().device, device));
+  has_default_device = true;
+}
 void pop_default_device() {
   if (modes().devices.empty()) return;
   modes().device = modes().devices.back();
   modes().devices.pop_back();
+  has_default_device = modes().device.has_value();
 }
 
 namespace {
@@ -398,10 +408,9 @@ bool parse(const OperatorInfo& op, PyObject* const* args, Py_ssize_t nargs, PyOb
     }
   }
   (void)varargs;
-  if (factory && op.args[0].type != ArgType::Tensor)
-    if (std::optional<Device> device = default_device())
-      for (int i = 0; i < op.num_args; i++)
-        if (op.args[i].type == ArgType::Device && call.values[i].tag() == Tag::None) call.values[i] = Value(*device);
+  if (has_default_device && factory && op.args[0].type != ArgType::Tensor)
+    for (int i = 0; i < op.num_args; i++)
+      if (op.args[i].type == ArgType::Device && call.values[i].tag() == Tag::None) call.values[i] = Value(*default_device());
   if (at < nargs) {
     if (why) *why = str("takes ", positional - as_method, " positional arguments but ", nargs - as_method, nargs - as_method == 1 ? " was given" : " were given");
     return false;

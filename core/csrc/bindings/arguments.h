@@ -77,16 +77,18 @@ bool parse(const OperatorInfo& op, PyObject* const* args, Py_ssize_t nargs, PyOb
 bool is_number(PyObject* o);                 // int, float, bool, complex, NumPy scalars
 Scalar to_scalar(PyObject* o);
 bool has_torch_function(PyObject* o);        // its type overrides __torch_function__ and overriding is on
-extern thread_local bool torch_function_enabled;
+extern constinit thread_local bool torch_function_enabled;
 // The arguments that override, in the order of the call; those in lists and tuples too.
 SmallVector<PyObject*, 2> overriding_arguments(PyObject* const* args, Py_ssize_t n);
 
 // Objects whose __torch_function__ is asked about every call of this thread, the innermost last. None is asked about what it calls itself.
-bool torch_function_mode_active();
+extern constinit thread_local bool in_torch_function_mode;
+inline bool torch_function_mode_active() { return in_torch_function_mode && torch_function_enabled; }
 void push_torch_function_mode(PyObject* mode);
 Ref pop_torch_function_mode();  // empty where there is none
 
 // Where functions that make tensors out of nothing put them when they are not told: set for the thread, or by `with device:`.
+extern constinit thread_local bool has_default_device;
 std::optional<Device> default_device();
 void set_default_device(std::optional<Device> device);
 void push_default_device(Device device);

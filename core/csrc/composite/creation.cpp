@@ -18,8 +18,8 @@ Scalar uninitialized_value(DType dtype) {
   return Scalar(std::numeric_limits<int64_t>::max() >> (64 - 8 * itemsize(dtype)));
 }
 
-Tensor uninitialized(Tensor t) {
-  if (numeric_modes.fill_uninitialized && !t.is_meta()) fill_(t, uninitialized_value(t.dtype()));
+const Tensor& uninitialized(const Tensor& t) {
+  if (numeric_modes.fill_uninitialized.load(std::memory_order_relaxed) && !t.is_meta()) fill_(t, uninitialized_value(t.dtype()));
   return t;
 }
 

@@ -147,9 +147,8 @@ bool multiply_library(const Product& p) {
 }
 
 // Products that programs wrote, as opposed to those inside a decomposition, may be rounded where set_float32_matmul_precision allows it.
-void multiply_rounded(const Product& p) {
-  if (numeric_modes.bfloat16_products && p.dtype == DType::Float && p.m > 1 && p.n > 1 && p.m * p.n * p.k >= kLibraryWork && multiply_library(p)) return;
-  multiply(p);
+bool multiply_rounded(const Product& p) {
+  return numeric_modes.bfloat16_products.load(std::memory_order_relaxed) && p.dtype == DType::Float && p.m > 1 && p.n > 1 && p.m * p.n * p.k >= kLibraryWork && multiply_library(p);
 }
 
 Strided strided(const Tensor& t) {
@@ -166,7 +165,8 @@ void simplify(Strided& s, int64_t rows, int64_t cols) {
 void multiply_into(const Tensor& out, int64_t batch, int64_t m, int64_t n, int64_t k, const Strided& a, const Strided& b) {
   if (out.numel() == 0) return;
   DenseOutput c(out);
-  multiply_rounded(Product{out.dtype(), batch, m, n, k, a, b, c.tensor().data()});
+  const Product p{out.dtype(), batch, m, n, k, a, b, c.tensor().data()};
+  if (!multiply_rounded(p)) multiply(p);
   c.finish();
 }
 
@@ -219,7 +219,8 @@ void linear(Tensor& out, const Tensor& input, const Tensor& weight, const Tensor
   Tensor added = bias.defined() ? plain(bias) : bias;
   // A bias of one element for all columns (weight of one dimension) is a bias of the single column.
   DenseOutput c(out);
-  multiply_rounded(Product{out.dtype(), 1, m, n, k, a, b, c.tensor().data(), added.defined() ? added.data() : nullptr});
+  const Product p{out.dtype(), 1, m, n, k, a, b, c.tensor().data(), added.defined() ? added.data() : nullptr};
+  if (!multiply_rounded(p)) multiply(p);
   c.finish();
 }
 
