@@ -18,16 +18,17 @@ TOLERANCE = {
 }
 
 
-def difference(ours: Any, theirs: Any, rtol: float | None = None, zero_signs: bool = False) -> str | None:
+def difference(ours: Any, theirs: Any, rtol: float | None = None, zero_signs: bool = False, cancelling: bool = False) -> str | None:
     """A sentence about the first difference, or None.
 
-    ``rtol`` widens the dtype's own tolerance; ``zero_signs`` asks for the same sign of zeros.
+    ``rtol`` widens the dtype's own tolerance; ``zero_signs`` asks for the same sign of zeros. ``cancelling``: rounded intermediate
+    results may cancel each other, which shows in the 16-bit floats.
     """
     if isinstance(theirs, list) or isinstance(ours, list):
         if not (isinstance(theirs, list) and isinstance(ours, list)) or len(ours) != len(theirs):
             return f"structure: {shape_of(ours)} instead of {shape_of(theirs)}"
         for index, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
-            found = difference(mine, other, rtol, zero_signs)
+            found = difference(mine, other, rtol, zero_signs, cancelling)
             if found:
                 return f"result {index}: {found}"
         return None
@@ -36,10 +37,10 @@ def difference(ours: Any, theirs: Any, rtol: float | None = None, zero_signs: bo
     if not isinstance(theirs, T):
         same = ours == theirs or (isinstance(theirs, float) and np.isclose(ours, theirs, equal_nan=True))
         return None if same else f"{ours!r} instead of {theirs!r}"
-    return tensor_difference(ours, theirs, rtol, zero_signs)
+    return tensor_difference(ours, theirs, rtol, zero_signs, cancelling)
 
 
-def tensor_difference(ours: T, theirs: T, rtol: float | None, zero_signs: bool) -> str | None:
+def tensor_difference(ours: T, theirs: T, rtol: float | None, zero_signs: bool, cancelling: bool) -> str | None:
     if ours.dtype != theirs.dtype:
         return f"dtype {ours.dtype} instead of {theirs.dtype}"
     if ours.array.shape != theirs.array.shape:
@@ -49,6 +50,8 @@ def tensor_difference(ours: T, theirs: T, rtol: float | None, zero_signs: bool) 
     else:
         relative, absolute = TOLERANCE[ours.dtype]
         relative = max(relative, rtol or 0)
+        if cancelling and ours.dtype in SMALL_FLOATS:
+            absolute *= 4
         wide = np.complex128 if ours.dtype in COMPLEX else np.float64
         wrong = ~np.isclose(ours.array.astype(wide), theirs.array.astype(wide), relative, absolute, equal_nan=True)
         if zero_signs and ours.dtype not in COMPLEX:

@@ -15,11 +15,16 @@ std::tuple<Tensor, Tensor> fake_quantize(const Tensor& self, const Tensor& scale
   return {(trine::clamp(levels, std::optional<Scalar>(low), std::optional<Scalar>(high)) - zero) * step, trine::bitwise_and(levels >= low, levels <= high)};
 }
 
-// The step and the result are float32 numbers, as in PyTorch.
+// The result is made of float32 numbers, as in PyTorch.
+Tensor fake_quantize_by_tensors(const Tensor& self, const Tensor& scale, const Tensor& zero_point, int64_t quant_min, int64_t quant_max) {
+  const Tensor y = std::get<0>(trine::_fake_quantize(self, scale, zero_point, quant_min, quant_max));
+  return self.dtype() == DType::Double ? to(to(y, DType::Float), DType::Double) : y;
+}
+
+// So is the step.
 Tensor fake_quantize_tensor(const Tensor& self, double scale, int64_t zero_point, int64_t quant_min, int64_t quant_max) {
   TRINE_CHECK(zero_point >= quant_min && zero_point <= quant_max, "fake_quantize_per_tensor_affine: `zero_point` must be between `quant_min` and `quant_max`, got ", zero_point);
-  const Tensor y = std::get<0>(trine::_fake_quantize(self, scalar_tensor_op(Scalar(scale), DType::Float, self.device()), scalar_tensor_op(Scalar(zero_point), DType::Int32, self.device()), quant_min, quant_max));
-  return self.dtype() == DType::Double ? to(to(y, DType::Float), DType::Double) : y;
+  return fake_quantize_by_tensors(self, scalar_tensor_op(Scalar(scale), DType::Float, self.device()), scalar_tensor_op(Scalar(zero_point), DType::Int32, self.device()), quant_min, quant_max);
 }
 
 Tensor fake_quantize_channels(const Tensor& self, const Tensor& scale, const Tensor& zero_point, int64_t axis, int64_t quant_min, int64_t quant_max) {

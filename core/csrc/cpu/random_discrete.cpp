@@ -97,15 +97,16 @@ int64_t sample_poisson(double rate, Generator& g) {
 
 // Draws by weight with replacement: the cumulated weights are searched for each uniform number.
 template <class T> void draw_with_replacement(Generator& g, const T* weights, int64_t categories, int64_t samples, int64_t* out) {
-  Scratch<T> cumulated(categories);
-  T sum(0.0f);
-  for (int64_t i = 0; i < categories; i++) cumulated[i] = sum = T(sum + weights[i]);
-  TRINE_CHECK(static_cast<double>(sum) > 0, "multinomial: invalid distribution (sum of probabilities <= 0)");
-  for (int64_t i = 0; i < categories; i++) cumulated[i] = T(cumulated[i] / sum);
-  cumulated[categories - 1] = T(1.0f);
+  using Sum = std::conditional_t<is_reduced_floating(dtype_v<T>), float, T>;
+  Scratch<Sum> cumulated(categories);
+  Sum sum(0);
+  for (int64_t i = 0; i < categories; i++) cumulated[i] = sum += static_cast<Sum>(weights[i]);
+  TRINE_CHECK(sum > 0, "multinomial: invalid distribution (sum of probabilities <= 0)");
+  for (int64_t i = 0; i < categories; i++) cumulated[i] /= sum;
+  cumulated[categories - 1] = 1;
   for (int64_t s = 0; s < samples; s++) {
     double u = g.uniform_double();
-    out[s] = std::lower_bound(cumulated.data(), cumulated.data() + categories, u, [](T c, double v) { return static_cast<double>(c) < v; }) - cumulated.data();
+    out[s] = std::lower_bound(cumulated.data(), cumulated.data() + categories, u, [](Sum c, double v) { return static_cast<double>(c) < v; }) - cumulated.data();
   }
 }
 
