@@ -7,7 +7,6 @@ function that a table entry names. Adding an operator adds its tests.
 from __future__ import annotations
 
 import importlib
-from dataclasses import replace
 
 import execute
 import numpy as np
