@@ -7,20 +7,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
 
-SUITES = ["eager", "large", "gemm", "networks", "training", "startup", "pictures", "functions", "operators"]
+SUITES = ["eager", "large", "gemm", "networks", "training", "startup", "pictures", "functions", "operators", "memory"]
 
 Prepare = Callable[[ModuleType], Callable[[], object]]
 
 
 @dataclass
 class Case:
-    """A piece of work; ``limits`` maps a peer to the largest time ratio trine / peer that was promised."""
+    """A piece of work; ``limits`` maps a peer to the largest ratio trine / peer that was promised."""
 
     suite: str
     name: str
     prepare: Prepare
     limits: dict[str, float]
     threads: tuple[int, ...] = (1, 2)
+    unit: str = "s"  # "B": the work's result is a number of bytes, which is compared instead of the time
     variants: dict[str, Prepare] = field(default_factory=dict)
 
     def variant(self, library: str) -> Callable[[Prepare], Prepare]:
@@ -40,14 +41,14 @@ class Case:
 REGISTRY: dict[str, Case] = {}
 
 
-def case(name: str, *, threads: tuple[int, ...] = (1, 2), **limits: float) -> Callable[[Prepare], Case]:
+def case(name: str, *, threads: tuple[int, ...] = (1, 2), unit: str = "s", **limits: float) -> Callable[[Prepare], Case]:
     """Declares a case: ``@case("add_one", torch=0.15, numpy=1.0)``."""
 
     def register(prepare: Prepare) -> Case:
         suite = prepare.__module__.rsplit(".", 1)[-1]
         if name in REGISTRY:
             raise ValueError(f"two benchmark cases are called {name}")
-        REGISTRY[name] = Case(suite, name, prepare, limits, threads)
+        REGISTRY[name] = Case(suite, name, prepare, limits, threads, unit)
         return REGISTRY[name]
 
     return register

@@ -31,6 +31,7 @@ class Worker:
         self.module = import_library(library)
         self.cases = all_cases()
         self.work = None
+        self.unit = "s"
 
     def version(self) -> str:
         owner = self.module if hasattr(self.module, "__version__") else sys.modules[self.module.__name__.split(".")[0]]
@@ -44,14 +45,17 @@ class Worker:
             self.module.manual_seed(0)
         self.work = None
         gc.collect()
+        self.unit = self.cases[name].unit
         self.work = self.cases[name].prepare_for(self.library, self.module)
         for _ in range(2):
             self.measure(1)
         return self.measure(1)
 
     def measure(self, calls: int) -> float:
-        """Seconds a call, over ``calls`` calls in a row."""
+        """Seconds a call, over ``calls`` calls in a row; of work that counts bytes, these."""
         work = self.work
+        if self.unit == "B":
+            return float(work())
         gc.disable()
         start = time.perf_counter()
         for _ in range(calls):
