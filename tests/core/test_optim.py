@@ -307,3 +307,37 @@ def test_a_small_network_learns():
         loss.backward()
         optimizer.step()
     assert loss.item() < 0.01
+
+
+COMPLEX = {
+    "SGD": {"lr": 0.05, "momentum": 0.9}, "Adam": {"lr": 0.05}, "AdamW": {"lr": 0.05, "amsgrad": True}, "RMSprop": {"lr": 0.01, "momentum": 0.5},
+    "Adagrad": {"lr": 0.1}, "Adadelta": {"lr": 1.0}, "Adamax": {"lr": 0.05}, "NAdam": {"lr": 0.05}, "RAdam": {"lr": 0.05}, "Rprop": {"lr": 0.01},
+    "ASGD": {"lr": 0.05}, "LBFGS": {"lr": 0.5},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_a_complex_parameter_trains_as_its_real_and_imaginary_parts_do(name):
+    start = trine.tensor([[1.0, -0.5], [0.3, 2.0], [-1.5, 0.7]], dtype=trine.float64)
+    target = trine.tensor([2.0 + 1j, -1.0 - 2j, 0.5 + 0j], dtype=trine.complex128)
+    z = trine.view_as_complex(start.clone()).requires_grad_()
+    parts = start.clone().requires_grad_()
+
+    def train(parameter, number):
+        optimizer = getattr(trine.optim, name)([parameter], **COMPLEX[name])
+
+        def closure():
+            optimizer.zero_grad()
+            loss = (number(parameter) ** 2 - target).abs().square().sum()
+            loss.backward()
+            return loss
+
+        first = closure().item()
+        for _ in range(30):
+            optimizer.step(closure)
+        return first, closure().item()
+
+    first, last = train(z, lambda p: p)
+    assert last < first and trine.isfinite(trine.tensor(last))
+    assert train(parts, trine.view_as_complex)[1] == pytest.approx(last, rel=1e-9)
+    trine.testing.assert_close(trine.view_as_real(z.detach()), parts.detach(), rtol=1e-9, atol=1e-12)
