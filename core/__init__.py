@@ -73,7 +73,24 @@ from .functional import *
 from .version import __version__
 
 if TYPE_CHECKING:
-    from . import backends, cuda, fft, hub, linalg, nn, optim, random, serialization, special, testing, types, utils, version
+    from . import (
+        backends,
+        cuda,
+        distributed,
+        fft,
+        hub,
+        jit,
+        linalg,
+        nn,
+        optim,
+        random,
+        serialization,
+        special,
+        testing,
+        types,
+        utils,
+        version,
+    )
     from ._tensor_str import get_printoptions, printoptions, set_printoptions
     from ._type_info import finfo, iinfo
     from .random import default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
@@ -93,8 +110,8 @@ e, inf, nan, pi = _math.e, _math.inf, _math.nan, _math.pi
 newaxis = None
 
 _MODULES = frozenset({
-    "amp", "as_torch", "backends", "cpu", "cuda", "distributions", "fft", "func", "hub", "linalg", "nn", "optim", "quasirandom", "random", "serialization", "special", "storage", "testing",
-    "types", "utils", "vision",
+    "amp", "as_torch", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "func", "hub", "jit", "linalg", "nn", "optim", "quasirandom", "random",
+    "serialization", "special", "storage", "testing", "types", "utils", "vision",
 })  # fmt: skip
 # Names that load their module when they are first used, so that `import trine` stays short.
 _HOMES = {
