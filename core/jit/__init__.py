@@ -135,11 +135,11 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     """
     if builtins.isinstance(target_type, tuple):
         return any(isinstance(obj, one) for one in target_type)
+    if target_type in _EXAMPLES:
+        name, example = _EXAMPLES[target_type]
+        raise RuntimeError(f"Attempted to use {name} without a contained type. Please add a contained type, e.g. {example}")
     origin, parts = typing.get_origin(target_type), typing.get_args(target_type)
     if origin is None:
-        if target_type in _EXAMPLES:
-            name, example = _EXAMPLES[target_type]
-            raise RuntimeError(f"Attempted to use {name} without a contained type. Please add a contained type, e.g. {example}")
         return target_type is Any or builtins.isinstance(obj, target_type)
     if origin is list:
         return builtins.isinstance(obj, list) and all(isinstance(x, parts[0]) for x in obj)
