@@ -146,9 +146,9 @@ bool multiply_library(const Product& p) {
   return p.k > 0 && blas_layout(p.a, p.m, p.k) && blas_layout(p.b, p.k, p.n) && onednn_matmul(o);
 }
 
-// Products that programs wrote, as opposed to those inside a decomposition, may be rounded where set_float32_matmul_precision allows it.
+// Where set_float32_matmul_precision allows it.
 bool multiply_rounded(const Product& p) {
-  return numeric_modes.bfloat16_products.load(std::memory_order_relaxed) && p.dtype == DType::Float && p.m > 1 && p.n > 1 && p.m * p.n * p.k >= kLibraryWork && multiply_library(p);
+  return p.written && numeric_modes.bfloat16_products.load(std::memory_order_relaxed) && p.m > 1 && p.n > 1 && p.m * p.n * p.k >= kLibraryWork && multiply_library(p);
 }
 
 Strided strided(const Tensor& t) {
@@ -165,8 +165,7 @@ void simplify(Strided& s, int64_t rows, int64_t cols) {
 void multiply_into(const Tensor& out, int64_t batch, int64_t m, int64_t n, int64_t k, const Strided& a, const Strided& b) {
   if (out.numel() == 0) return;
   DenseOutput c(out);
-  const Product p{out.dtype(), batch, m, n, k, a, b, c.tensor().data()};
-  if (!multiply_rounded(p)) multiply(p);
+  multiply(Product{out.dtype(), batch, m, n, k, a, b, c.tensor().data(), nullptr, true});
   c.finish();
 }
 
@@ -178,7 +177,9 @@ void multiply(const Product& given) {
   simplify(p.a, p.m, p.k);
   simplify(p.b, p.k, p.n);
   switch (p.dtype) {
-    case DType::Float: return multiply_float<float>(p);
+    case DType::Float:
+      if (!multiply_rounded(p)) multiply_float<float>(p);
+      return;
     case DType::Double: return multiply_float<double>(p);
     case DType::ComplexFloat: return multiply_complex<float>(p);
     case DType::ComplexDouble: return multiply_complex<double>(p);
@@ -219,8 +220,7 @@ void linear(Tensor& out, const Tensor& input, const Tensor& weight, const Tensor
   Tensor added = bias.defined() ? plain(bias) : bias;
   // A bias of one element for all columns (weight of one dimension) is a bias of the single column.
   DenseOutput c(out);
-  const Product p{out.dtype(), 1, m, n, k, a, b, c.tensor().data(), added.defined() ? added.data() : nullptr};
-  if (!multiply_rounded(p)) multiply(p);
+  multiply(Product{out.dtype(), 1, m, n, k, a, b, c.tensor().data(), added.defined() ? added.data() : nullptr, true});
   c.finish();
 }
 

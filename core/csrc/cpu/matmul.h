@@ -16,6 +16,7 @@ struct Product {
   Strided a, b;
   void* c;
   const void* bias = nullptr;
+  bool written = false;  // by a program, as opposed to a part of a decomposition: its factors may be rounded
 };
 
 void multiply(const Product& p);
