@@ -40,7 +40,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     """
     runs = pyfuncitem.config.getoption("--faults")
     fixtures = pyfuncitem._fixtureinfo.name2fixturedefs
-    given = set(pyfuncitem._fixtureinfo.argnames) - set(getattr(pyfuncitem, "callspec", None) and pyfuncitem.callspec.params or ())
+    given = set(pyfuncitem._fixtureinfo.argnames) - set((getattr(pyfuncitem, "callspec", None) and pyfuncitem.callspec.params) or ())
     if runs and all(fixtures[name][-1].scope == "session" for name in given):
         import random
 
