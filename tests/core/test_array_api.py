@@ -48,7 +48,7 @@ np.testing.assert_allclose(error, mean_squared_error(b, Ridge(solver="svd").fit(
 """
 
 
-@pytest.mark.parametrize(("library", "oldest", "program"), [("scipy", "1.15", SCIPY), ("sklearn", "1.6", SKLEARN)])
+@pytest.mark.parametrize(("library", "oldest", "program"), [("scipy", "1.16", SCIPY), ("sklearn", "1.8", SKLEARN)])
 def test_libraries_compute_on_tensors(library, oldest, program):
     pytest.importorskip(library, oldest)
     environment = {**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
