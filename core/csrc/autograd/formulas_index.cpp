@@ -44,6 +44,7 @@ template <class Take, class Add, class Multiply, class Clear> struct ReducedAt {
     return {include_self ? to_self : clear(to_self), to_source};
   }
 };
+template <class Take, class Add, class Multiply, class Clear> ReducedAt(Take, Add, Multiply, Clear) -> ReducedAt<Take, Add, Multiply, Clear>;  // clang 14 does not find it
 }  // namespace
 
 Tensor index_backward(const Tensor& grad, DimsRef sizes, TensorList indices) {
