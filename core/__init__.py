@@ -73,7 +73,7 @@ from .functional import *
 from .version import __version__
 
 if TYPE_CHECKING:
-    from . import backends, cuda, fft, hub, linalg, nn, optim, random, serialization, special, testing, types, utils, version
+    from . import backends, cuda, distributions, fft, hub, linalg, nn, optim, random, serialization, special, testing, types, utils, version
     from ._tensor_str import get_printoptions, printoptions, set_printoptions
     from ._type_info import finfo, iinfo
     from .random import default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state

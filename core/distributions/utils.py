@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from numbers import Number
+from numbers import Real
 from typing import Any
 
 import trine
@@ -30,7 +30,7 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     (tensor([0., 0.]), tensor([1., 1.]))
     """
     for value in values:
-        if not (is_tensor_like(value) or isinstance(value, Number)):
+        if not (is_tensor_like(value) or isinstance(value, Real)):
             raise ValueError(f"broadcast_all: expected numbers and tensors, got {type(value).__name__}")
     first = next((v for v in values if isinstance(v, Tensor)), None)
     options: dict[str, Any] = {"dtype": trine.get_default_dtype()} if first is None else {"dtype": first.dtype, "device": first.device}

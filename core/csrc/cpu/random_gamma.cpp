@@ -103,12 +103,15 @@ template <class T> T sample_binomial(T count, T p, Generator& g) {
   return p <= T(0.5) ? drawn : count - drawn;
 }
 
+// The relative size of a term after which series end: results in float are worth nine digits.
+template <class T> constexpr double kSeriesPrecision = std::is_same_v<T, float> ? 1e-9 : 1e-15;
+
 // How far the quantiles z of Gamma(a, 1) move with a: -(dF/da) / (dF/dz) (Figurnov, Mohamed and Mnih, Implicit reparameterization
 // gradients, 2018). With t = z s the two sides of the integral of pdf(t) (log t - digamma(a)) over [0, z] and [z, inf) are
 //     -z ((log z - digamma(a)) A + dA/da),   A = integral of s^(a-1) exp(z (1 - s)) over [0, 1] = sum of z^n / (a (a+1) ... (a+n))
 //     +z ((log z - digamma(a)) B + dB/da),   B = the same over [1, inf), a continued fraction
 // of which the first is taken below the mean and the second above it, where neither cancels.
-double gamma_motion(double a, double z) {
+double gamma_motion(double a, double z, double precision) {
   if (!(a > 0) || !(z >= 0) || std::isinf(a) || std::isinf(z)) return math::nan<double>;
   if (z == 0) return 0;
   if (a > 1e5) {  // Cornish and Fisher's expansion: z = a + w sqrt(a) + (w^2 - 1) / 3 + (w^3 - 7 w) / (36 sqrt(a)) + ...
@@ -119,9 +122,10 @@ double gamma_motion(double a, double z) {
   double offset = std::log(z) - math::digamma(a);
   if (z <= a + 1) {
     double term = 1 / a, harmonic = 1 / a, sum = term, slope = -term * harmonic;
-    for (double n = a + 1; term * harmonic > 1e-17 * std::fabs(slope) || term > 1e-17 * sum; n += 1) {
-      term *= z / n;
-      harmonic += 1 / n;
+    for (double n = a + 1; term * harmonic > precision * std::fabs(slope) || term > precision * sum; n += 1) {
+      double reciprocal = 1 / n;
+      term *= z * reciprocal;
+      harmonic += reciprocal;
       sum += term;
       slope -= term * harmonic;
     }
@@ -140,7 +144,7 @@ double gamma_motion(double a, double z) {
     double change = d * c, dchange = dd * c + d * dc;
     dh = dh * change + h * dchange;
     h *= change;
-    if (std::fabs(change - 1) < 1e-15 && std::fabs(h * dchange) < 1e-15 * std::fabs(dh)) break;
+    if (std::fabs(change - 1) < precision && std::fabs(h * dchange) < precision * std::fabs(dh)) break;
   }
   return z * (offset * h + dh);
 }
@@ -148,7 +152,7 @@ double gamma_motion(double a, double z) {
 // The same for quantiles x of Beta(a, b) as a grows; `below` and `above` are the two sides of the integral. With t = x s
 //     A = integral of s^(a-1) ((1 - x s) / (1 - x))^(b-1) over [0, 1] = (1 - x) sum of (a+b)_n / (a)_(n+1) x^n,
 // and its mirror image for the side above x, where only (1 - y s)^(a-1) depends on a.
-double beta_motion(double x, double a, double b) {
+double beta_motion(double x, double a, double b, double precision) {
   if (!(a > 0) || !(b > 0) || !(x >= 0 && x <= 1)) return math::nan<double>;
   if (x == 0 || x == 1) return 0;
   double total = a + b, mean = a / total, y = 1 - x, offset = std::log(x) - math::digamma(a) + math::digamma(total);
@@ -163,7 +167,7 @@ double beta_motion(double x, double a, double b) {
     sum += term;
     slope += term * rate;
     bool falling = (total + n + 1) * argument < first + 2 + n;
-    if (falling && term < 1e-16 * sum * (1 - argument) && std::fabs(term * rate) <= 1e-16 * std::fabs(slope) * (1 - argument)) break;
+    if (falling && term < precision * sum * (1 - argument) && std::fabs(term * rate) <= precision * std::fabs(slope) * (1 - argument)) break;
   }
   double integral = offset * sum + slope;
   return below ? -x * integral : y * integral;
@@ -214,7 +218,7 @@ void standard_gamma_grad(Tensor& out, const Tensor& self, const Tensor& output) 
   Ordered<2> in(out, {&self, &output});
   fill_floats(out, [&]<class T>(T* to) {
     parallel_for(0, out.numel(), 256, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; i++) to[i] = static_cast<T>(gamma_motion(in.data[0][i], in.data[1][i]));
+      for (int64_t i = begin; i < end; i++) to[i] = static_cast<T>(gamma_motion(in.data[0][i], in.data[1][i], kSeriesPrecision<T>));
     });
   });
 }
@@ -225,7 +229,7 @@ void dirichlet_grad(Tensor& out, const Tensor& x, const Tensor& alpha, const Ten
     parallel_for(0, out.numel(), 256, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; i++) {
         double at = in.data[0][i], shape = in.data[1][i];
-        to[i] = static_cast<T>(beta_motion(at, shape, in.data[2][i] - shape) / (1 - at));
+        to[i] = static_cast<T>(beta_motion(at, shape, in.data[2][i] - shape, kSeriesPrecision<T>) / (1 - at));
       }
     });
   });
