@@ -37,6 +37,32 @@ def test_gamma_numbers_move_as_their_quantiles():
     np.testing.assert_allclose(found[kept], quantile_derivative(scipy.stats.gamma, [a], 0, z)[kept], rtol=2e-6)
 
 
+# By 40-digit derivatives of the regularised incomplete functions (mpmath): arguments, derivative of the number.
+GAMMA_MOTION = [
+    (0.05, 0.001, 0.12833851283676012),
+    (0.5, 0.25, 0.9080144917641113),
+    (1.0, 1.0, 1.1735630272247268),
+    (3.0, 6.0, 1.4649803323596435),
+    (20.0, 18.0, 0.9561799436078112),
+    (300.0, 330.0, 1.0489944554677773),
+]
+BETA_MOTION = [
+    (0.2, 0.05, 0.3, 13.592674776929975),
+    (0.5, 0.5, 2.0, 0.4885786342665755),
+    (0.9, 2.0, 0.3, 0.055835572749276384),
+    (0.999, 50.0, 0.3, 2.0130270203491606e-05),
+    (0.5, 50.0, 40.0, 0.00530473030176392),
+    (0.02, 0.5, 40.0, 0.04155959955555035),
+]
+
+
+def test_gamma_and_beta_numbers_move_exactly():
+    a, z, wanted = (trine.tensor(column, dtype=trine.float64) for column in zip(*GAMMA_MOTION, strict=True))
+    assert trine.allclose(trine._standard_gamma_grad(a, z), wanted, rtol=1e-13)
+    x, a, b, wanted = (trine.tensor(column, dtype=trine.float64) for column in zip(*BETA_MOTION, strict=True))
+    assert trine.allclose(trine._dirichlet_grad(x, a, a + b) * (1 - x), wanted, rtol=1e-12)
+
+
 def test_large_gamma_numbers_move_without_a_break_between_the_formulas():
     a = trine.tensor([0.999e5, 1.001e5, 1e7], dtype=trine.float64)
     w = trine.tensor([[-3.0], [0.0], [3.0]], dtype=trine.float64)
