@@ -73,10 +73,11 @@ from .functional import *
 from .version import __version__
 
 if TYPE_CHECKING:
-    from . import (
+    from . import (  # fmt: skip
         backends,
         cuda,
         distributed,
+        distributions,
         fft,
         hub,
         jit,
@@ -134,7 +135,7 @@ _HOMES = {
         ),
         "func": ("vmap",),
         "_native_layers": (
-            "alpha_dropout_", "batch_norm", "bilinear", "binary_cross_entropy_with_logits", "binomial", "celu", "celu_",
+            "alpha_dropout_", "batch_norm", "bilinear", "binary_cross_entropy_with_logits", "celu", "celu_",
             "channel_shuffle", "cosine_embedding_loss", "cosine_similarity", "detach_", "embedding", "feature_alpha_dropout_",
             "feature_dropout_", "group_norm", "hinge_embedding_loss", "instance_norm", "is_anomaly_enabled", "kl_div",
             "layer_norm", "margin_ranking_loss", "native_channel_shuffle", "norm_except_dim", "pairwise_distance", "pixel_shuffle",
@@ -146,6 +147,7 @@ _HOMES = {
             "unsafe_split", "unsafe_split_with_sizes",
         ),
         "_utilities": ("Stream", "_assert", "from_file", "get_device", "is_inference", "is_same_size", "is_signed", "set_flush_denormal"),
+        "_ops": ("_dirichlet_grad", "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad"),
         "storage": ("TypedStorage", "UntypedStorage"),
         "_tensor_str": ("get_printoptions", "printoptions", "set_printoptions"),
         "_type_info": ("finfo", "iinfo"),

@@ -16,7 +16,7 @@ from .nn.functional._activation import _rrelu
 from .overrides import overridable
 
 __all__ = [
-    "alpha_dropout_", "batch_norm", "bilinear", "binary_cross_entropy_with_logits", "binomial", "celu", "celu_", "channel_shuffle",
+    "alpha_dropout_", "batch_norm", "bilinear", "binary_cross_entropy_with_logits", "celu", "celu_", "channel_shuffle",
     "cosine_embedding_loss", "cosine_similarity", "detach_", "embedding", "feature_alpha_dropout_", "feature_dropout_", "group_norm",
     "hinge_embedding_loss", "instance_norm", "is_anomaly_enabled", "kl_div", "layer_norm", "margin_ranking_loss",
     "native_channel_shuffle", "norm_except_dim", "pairwise_distance", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "prelu",
@@ -185,28 +185,6 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
         return v.norm(pow)
     dims = [d for d in range(v.dim()) if d != dim % v.dim()]
     return _ops.linalg_vector_norm(v, pow, dims, True) if dims else v.abs()
-
-
-@overridable
-def binomial(count: Tensor, prob: Tensor, generator: trine.Generator | None = None) -> Tensor:
-    """Numbers of successes in ``count`` trials of probability ``prob``, which have one floating dtype and broadcast.
-
-    Each count is the number of uniform draws below the probability: the time grows with the largest count.
-    """
-    if count.dtype != prob.dtype or not count.is_floating_point():
-        raise RuntimeError(
-            f"binomial: only supports floating-point dtypes for count and prob of one kind, got {count.dtype} and {prob.dtype}"
-        )
-    count, prob = trine.broadcast_tensors(count, prob)
-    if count.numel() and bool((count < 0).any()):
-        raise ValueError("binomial: count must not be negative")
-    result = trine.zeros_like(count, memory_format=trine.contiguous_format)
-    most = int(count.max()) if count.numel() else 0
-    with trine.no_grad():
-        for trial in range(most):
-            draw = trine.rand(count.shape, dtype=count.dtype, generator=generator)
-            result += ((draw < prob) & (count > trial)).to(count.dtype)
-    return result
 
 
 def detach_(input: Tensor) -> Tensor:

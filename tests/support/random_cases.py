@@ -86,6 +86,13 @@ def cases() -> dict[str, list[str]]:
         ]
         out["multinomial"] += [f"torch.multinomial({w}.repeat(3, 1), {n}, {r})" for n, r in ((1, False), (10, False), (10, True))]
     out["poisson"] = [f"torch.poisson(torch.linspace(0, 40, 500, dtype=torch.{d}))" for d in ("float32", "float64")]
+    for d in ("float32", "float64"):
+        shapes = f"(torch.arange(500, dtype=torch.{d}) / 16 + 1 / 16)"
+        out.setdefault("gamma", []).append(f"torch._standard_gamma({shapes})")
+        out.setdefault("dirichlet", []).append(f"torch._sample_dirichlet({shapes}.reshape(100, 5))")
+        chances = f"torch.arange(500, dtype=torch.{d}) / 499.5"
+        out.setdefault("binomial", [])
+        out["binomial"] += [f"torch.binomial(torch.full((500,), {n}, dtype=torch.{d}), {chances})" for n in (5, 40, 3000, 1e6)]
     out["normal"] = [
         "torch.normal(torch.arange(40.0), 0.7)",
         "torch.normal(0.7, torch.arange(40.0))",

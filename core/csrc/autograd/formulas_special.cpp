@@ -33,6 +33,8 @@ Tensor i1e_backward(const Tensor& grad, const Tensor& self, const Tensor& result
   return grad * unless_zero(self, special_i0e(self) - result * (sign(self) + reciprocal(divisor(self))), 0.5);
 }
 
+Tensor igamma_density(const Tensor& self, const Tensor& other) { return exp((self - 1.0) * log(other) - other - lgamma(self)); }
+
 Tensor logit_backward(const Tensor& grad, const Tensor& self) {
   Tensor inside = (self >= Scalar(0.0)) & (self <= Scalar(1.0));
   return where(inside, grad / (self * (Scalar(1.0) - self)), Scalar(NAN));

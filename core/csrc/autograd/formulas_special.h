@@ -8,6 +8,7 @@ Tensor sgn_backward(const Tensor& grad, const Tensor& self, const Tensor& result
 Tensor sinc_backward(const Tensor& grad, const Tensor& self);
 Tensor i1_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
 Tensor i1e_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
+Tensor igamma_density(const Tensor& self, const Tensor& other);  // that of the gamma distribution of shape `self`
 Tensor logit_backward(const Tensor& grad, const Tensor& self);
 
 }  // namespace trine::autograd
