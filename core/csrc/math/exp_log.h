@@ -119,19 +119,20 @@ TRINE_FN double exp2(double x) {
   return x != x ? x : result;
 }
 
-TRINE_FN float expm1(float x) {
+// e^x - 1 of numbers other than -0 and NaN.
+TRINE_FN float expm1_of_number(float x) {
   auto [tail, n] = detail::exponential(detail::clamp_bits(x, -30.0f, 89.0f));
   float half = power_of_two(n - 1);  // n may be 128
-  float large = fmadd(half, tail, half - 0.5f) * 2.0f;
-  float result = copysign(n == 0 ? tail : large, x);
-  return x != x ? x : result;
+  return fmadd(half, tail, half - 0.5f) * 2.0f;
 }
-TRINE_FN double expm1(double x) {
+TRINE_FN double expm1_of_number(double x) {
   auto [tail, n] = detail::exponential(detail::clamp_bits(x, -50.0, 710.0));
   double half = power_of_two(n - 1);
-  double large = fmadd(half, tail, half - 0.5) * 2.0;
-  double result = copysign(n == 0 ? tail : large, x);
-  return x != x ? x : result;
+  return fmadd(half, tail, half - 0.5) * 2.0;
+}
+template <class T, class = std::enable_if_t<std::is_floating_point_v<T>>>
+TRINE_FN T expm1(T x) {
+  return x != x ? x : copysign(expm1_of_number(x), x);
 }
 
 namespace detail {
