@@ -125,8 +125,8 @@ def show_relative(name, f, lo, hi, degree, double):
 FITS = {
     # exp(r) = 1 + r + r^2 q(r) with |r| <= ln(2) / 2
     "exp": lambda degree, double: show("exp", ratio(lambda x: mp.expm1(x) - x, square), square, -HALF, HALF, degree, double),
-    # exp(r) with the same |r|, where few digits are wanted
-    "exp_short": lambda degree, double: show("exp_short", mp.exp, lambda r: mp.exp(-r), -HALF, HALF, degree, double),
+    # exp(r) with the same |r|
+    "exp_within": lambda degree, double: show("exp_within", mp.exp, lambda r: mp.exp(-r), -HALF, HALF, degree, double),
     # 2^r = 1 + r q(r), |r| <= 1/2
     "exp2": lambda degree, double: show(
         "exp2", ratio(lambda x: mp.expm1(x * LN2), lambda x: x), lambda x: x, "-0.50001", "0.50001", degree, double

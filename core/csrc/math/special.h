@@ -59,15 +59,11 @@ TRINE_FN double erfc_positive(double a) {
 
 TRINE_FN float erf(float x) {
   float a = fabs(x);
-  // log(erfc(a)); past 4 erf rounds to 1. Its exponential lies between e^-19 and 1 and is subtracted from 1: no limits, a short polynomial.
+  // log(erfc(a)); past 4 erf rounds to 1.
   float t = a > 4.0f ? 4.0f : a;
   float e = poly(t, 0.0001880329683f, -1.129578391f, -0.633219956f, -0.1084185116f, 0.02520821627f, -0.00420454721f,
                  0.0004413334829f, -2.168661024e-5f);
-  float shifted = fmadd(e, 0x1.715476p0f, detail::kRoundFloat + 127.0f);
-  float r = fmadd(shifted - (detail::kRoundFloat + 127.0f), -0x1.62e43p-1f, e);
-  float c =
-      poly(r, 1.000000072f, 0.999999692f, 0.4999889433f, 0.1666757435f, 0.04191543862f, 0.008297695239f) * from_bits(static_cast<int32_t>(static_cast<uint32_t>(bits(shifted)) << 23));
-  float large = copysign(1.0f - c, x);
+  float large = copysign(1.0f - detail::exp_within(e), x);
   return a < 1.0f ? detail::erf_small(x, a * a) : large;
 }
 TRINE_FN double erf(double x) {
