@@ -50,6 +50,22 @@ def test_pad_gradient_returns_to_every_source():
     assert x.grad.tolist() == [[1.0, 2.0, 3.0, 1.0]]
 
 
+@pytest.mark.parametrize("dtype", [trine.float64, trine.float16, trine.complex64])
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+@pytest.mark.parametrize(
+    ("shape", "widths"), [((2, 5), (-1, 3)), ((1, 2, 4, 5), (2, 1, -1, 2)), ((2, 3, 4, 5), (1, 1, 2, -2, 0, 2)), ((0, 2, 4), (1, 1))]
+)
+def test_pad_gradient_is_the_transpose_of_the_copy(shape, widths, mode, dtype):
+    size = math.prod(shape)
+    places = F.pad(trine.arange(size, dtype=trine.float64).reshape(shape), widths, mode=mode).long().reshape(-1).numpy()
+    x = trine.arange(size).reshape(shape).to(dtype).requires_grad_()
+    padded = F.pad(x, widths, mode=mode)
+    weights = np.arange(padded.numel()) % 5
+    padded.backward(trine.tensor(weights).reshape(padded.shape).to(dtype))
+    assert padded.reshape(-1).real.long().tolist() == places.tolist()
+    assert x.grad.reshape(-1).real.tolist() == np.bincount(places, weights, size).tolist()
+
+
 def test_pad_refuses_what_does_not_fit():
     x = trine.zeros(1, 3)
     with pytest.raises(RuntimeError, match="Padding size should be less than the corresponding input dimension"):
@@ -60,6 +76,37 @@ def test_pad_refuses_what_does_not_fit():
         F.pad(x, (1, 0), mode="mirror")
     with pytest.raises(RuntimeError, match="Padding length must be divisible by 2"):
         F.pad(x, (1,))
+    for mode in ("reflect", "replicate", "circular"):
+        with pytest.raises(RuntimeError, match="only the batch may be empty"):
+            F.pad(trine.zeros(2, 0, 4), (1, 1), mode=mode)
+    with pytest.raises(RuntimeError, match="leaves nothing of dimension 1"):
+        F.pad(trine.zeros(3, 4), (-2, -2), mode="replicate")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("first", "second", "dim"), [((3, 700), (3, 700), 1), ((3, 4), (4,), -1), ((2, 5, 70), (5, 1), 1), ((6,), (6,), 0), ((2, 0), (2, 0), 1)]
+)
+def test_cosine_similarity_is_the_cosine_of_the_angle(first, second, dim, dtype):
+    x, y = numbers(*first).astype(dtype), numbers(*second, seed=1).astype(dtype)
+    a, b = np.broadcast_arrays(x.astype(np.float64), y.astype(np.float64))
+    length = [np.maximum(np.linalg.norm(v, axis=dim), 1e-8) for v in (a, b)]
+    close(F.cosine_similarity(tensor(x), tensor(y), dim=dim), (a * b).sum(dim) / length[0] / length[1])
+
+
+def test_cosine_similarity_of_huge_and_of_no_vectors():
+    huge = trine.tensor([[3e30, 4e30], [0.0, 0.0]])
+    assert F.cosine_similarity(huge, trine.tensor([[1.0, 0.0], [1.0, 0.0]])).tolist() == pytest.approx([0.6, 0.0])
+    with pytest.raises(RuntimeError, match="expected common dtype to be floating point, yet common dtype is Long"):
+        F.cosine_similarity(trine.ones(2, 2, dtype=trine.int64), trine.ones(2, 2, dtype=trine.int64))
+
+
+def test_cosine_similarity_of_a_vector_shorter_than_eps_has_pytorchs_gradient():
+    x = trine.tensor([[1e-9, 2e-9, 3e-9]], dtype=trine.float64, requires_grad=True)
+    y = trine.tensor([[3.0, 1.0, -2.5]], dtype=trine.float64, requires_grad=True)
+    F.cosine_similarity(x, y).backward()
+    close(x.grad, np.array([[76078324.6139, 28121914.6385, -57044915.7136]]), rtol=1e-11)
+    close(y.grad, np.array([[0.0363, 0.0534, 0.0649]]), atol=1e-4)
 
 
 def windows(x, kernel, stride, padding, dilation, ceil_mode):

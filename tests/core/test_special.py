@@ -8,7 +8,10 @@ import scipy.special
 import trine
 
 RANDOM = np.random.default_rng(5)
-WIDE = np.concatenate([RANDOM.uniform(-50, 50, 3000), RANDOM.normal(size=2000), [0.0, 1e-300, 700.0, -700.0, 1e5, 19.99, 20.0, 20.01]])
+# Where one form of a function takes over from another, and their neighbours.
+SEAMS = np.array([0.45, 0.5, 0.65, 0.97, 1.0, 2.0, 4.0, 8.0, 9.4, 10.0, 11.0, 15.0, 20.0, 28.0])
+SEAMS = np.concatenate([s * SEAMS * (1 + d) for s in (1, -1) for d in (0, 1e-6, -1e-6)])
+WIDE = np.concatenate([RANDOM.uniform(-50, 50, 3000), RANDOM.normal(size=2000), [0.0, 1e-300, 700.0, -700.0, 1e5], SEAMS])
 CHANCES = np.concatenate([RANDOM.uniform(0.001, 0.499, 2000), 10 ** RANDOM.uniform(-290, -3, 1000), [0.0, 1.0]])
 SHAPES = np.concatenate([10 ** RANDOM.uniform(-3, 5, 3000), RANDOM.uniform(0, 30, 1000)])
 POINTS = np.concatenate([SHAPES[:1500] * RANDOM.uniform(0.5, 1.5, 1500), 10 ** RANDOM.uniform(-3, 5, 1500), RANDOM.uniform(0, 40, 1000)])
@@ -20,7 +23,7 @@ def agree(found, wanted, rtol, smallest=1e-250):
     np.testing.assert_allclose(found, wanted, rtol=rtol, atol=0)
 
 
-@pytest.mark.parametrize("name", ["i0", "i0e", "i1", "i1e", "erfcx", "ndtr", "log_ndtr", "entr"])
+@pytest.mark.parametrize("name", ["i0", "i0e", "i1", "i1e", "erf", "erfc", "erfcx", "ndtr", "log_ndtr", "entr"])
 def test_function_of_one_number(name):
     with np.errstate(all="ignore"):
         wanted = getattr(scipy.special, name)(WIDE)
@@ -30,6 +33,37 @@ def test_function_of_one_number(name):
     with np.errstate(all="ignore"):
         wanted = getattr(scipy.special, name)(WIDE.astype(np.float32).astype(np.float64)).astype(np.float32)
     agree(single, wanted, 2e-6, smallest=1e-37)
+
+
+def test_logarithm_of_the_gamma_function_keeps_its_digits_near_zeros_and_poles():
+    x = np.concatenate(
+        [WIDE, RANDOM.uniform(-8, 8, 3000), 1 + 1e-5 * SEAMS, 2 + 1e-5 * SEAMS, -2.457024738 + 1e-5 * SEAMS, 10.0 ** np.arange(-40, 38)]
+    )
+    single = x.astype(np.float32)
+    with np.errstate(over="ignore"):
+        wanted = scipy.special.gammaln(single.astype(np.float64)).astype(np.float32)
+    agree(trine.lgamma(trine.tensor(single)).numpy(), wanted, 3e-7)
+    ends = trine.lgamma(trine.tensor([0.0, -0.0, -3.0, -1e9, np.inf, -np.inf, np.nan, 1.0, 2.0])).tolist()
+    assert ends[:6] == [np.inf] * 6 and np.isnan(ends[6]) and ends[7:] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sinc_is_exact_at_whole_numbers_and_far_out(dtype):
+    x = np.concatenate([RANDOM.uniform(-60, 60, 3000), RANDOM.uniform(-1, 1, 1000), SEAMS, np.arange(-9, 9, 0.5)]).astype(dtype)
+    wide = x.astype(np.longdouble)
+    turns = np.sin(np.pi * np.longdouble(1) * (wide - np.rint(wide))) * (1 - 2 * (np.rint(wide) % 2))
+    wanted = np.where(x == 0, 1, turns / (np.longdouble("3.14159265358979323846") * np.where(x == 0, 1, wide)))
+    np.testing.assert_allclose(trine.sinc(trine.tensor(x)).numpy(), wanted.astype(dtype), rtol=6 * np.finfo(dtype).eps, atol=0)
+    far = trine.sinc(trine.tensor(np.array([1e6, 1e30, -1e30, np.inf, np.nan], dtype))).numpy()
+    np.testing.assert_array_equal(far, [0, 0, 0, np.nan, np.nan])
+
+
+def test_angle_of_real_numbers():
+    x = trine.tensor([1.0, -2.0, 0.0, -0.0, np.nan, -np.inf], requires_grad=True)
+    np.testing.assert_array_equal(trine.angle(x).detach().numpy(), np.array([0, np.pi, 0, 0, np.nan, np.pi], np.float32))
+    trine.angle(x).nansum().backward()
+    assert x.grad.tolist() == [0.0] * 6
+    assert trine.angle(trine.tensor([-1, 2])).dtype == trine.float32
 
 
 def test_inverse_of_the_normal_distribution():

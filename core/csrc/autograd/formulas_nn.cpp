@@ -148,4 +148,21 @@ Tensor fft_c2r_backward(const Tensor& grad, DimsRef dim, int64_t normalization, 
   return cat(parts, last);
 }
 
+// Of x1 . x2 / (l1 l2) with l = max(|x|, eps). As in PyTorch the limit counts for the value of a length alone, so that its slope stays x / |x|.
+std::tuple<Tensor, Tensor> cosine_similarity_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2, const Tensor& result, int64_t dim, double eps) {
+  if (x1.dim() > 0) dim = wrap_dim(dim, x1.dim());
+  auto along = [&](const Tensor& t) { return x1.dim() > 0 ? unsqueeze(t, dim) : t; };
+  struct Side {
+    Tensor length, unit, direction;
+  };
+  auto side = [&](const Tensor& x) {
+    const Tensor norm = linalg_vector_norm(x, Scalar(2), Dims{dim}, true);
+    const Tensor length = norm + detach(clamp_min(norm, Scalar(eps)) - norm);
+    return Side{length, x / length, x / masked_fill(norm, norm == Scalar(0.0), Scalar(1))};
+  };
+  const Side a = side(x1), b = side(x2);
+  const Tensor g = along(grad), cosine = along(result);
+  return {g * (b.unit - cosine * a.direction) / a.length, g * (a.unit - cosine * b.direction) / b.length};
+}
+
 }  // namespace trine::autograd

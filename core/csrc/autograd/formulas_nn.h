@@ -31,4 +31,6 @@ Gradients3 group_norm_backward(const Tensor& grad, const Tensor& input, const Te
 Tensor fft_r2c_backward(const Tensor& grad, DimsRef dim, int64_t normalization, DimsRef self_sizes);
 Tensor fft_c2r_backward(const Tensor& grad, DimsRef dim, int64_t normalization, DimsRef self_sizes);
 
+std::tuple<Tensor, Tensor> cosine_similarity_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2, const Tensor& result, int64_t dim, double eps);
+
 }  // namespace trine::autograd

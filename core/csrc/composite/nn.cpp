@@ -5,6 +5,7 @@
 #include "rules/pool.h"
 #include "composite/helpers_nn.h"
 #include "dispatch/tensor_operators.h"
+#include "tensor/promotion.h"
 #include "trine/kernels.h"
 
 namespace trine::composite {
@@ -45,6 +46,13 @@ Tensor avg_pool_nd(const Tensor& self, DimsRef kernel_size, DimsRef stride, Dims
   const Dims one{1};
   PoolLists l("avg_pool", kernel_size, stride, padding, one, nd);
   return _avg_pool(self, l.kernel, l.stride, l.padding, ceil_mode, count_include_pad, divisor_override);
+}
+
+Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
+  const DType type = Promotion().add(x1).add(x2).result();
+  TRINE_CHECK(is_floating(type), "expected common dtype to be floating point, yet common dtype is ", legacy_name(type));
+  const Dims shape = broadcast_shapes(x1.sizes(), x2.sizes(), "cosine_similarity");
+  return _cosine_similarity(expand(to(x1, type), shape), expand(to(x2, type), shape), dim, eps);
 }
 
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean, const Tensor& running_var, bool training, double momentum, double eps) {

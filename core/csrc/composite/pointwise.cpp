@@ -29,8 +29,7 @@ Tensor pow_scalar(const Tensor& self, const Scalar& exponent) {
 
 Tensor angle(const Tensor& self) {
   if (self.is_complex()) return atan2(trine::imag(self), trine::real(self));
-  Tensor f = is_floating(self.dtype()) ? self : to(self, default_dtype());
-  return where(isnan(f), f, where(lt(f, wrapped_number(0.0)), full_like(f, Scalar(M_PI)), zeros_like(f)));
+  return angle_real(self);
 }
 
 Tensor where_scalars(const Tensor& condition, const Scalar& self, const Scalar& other) {

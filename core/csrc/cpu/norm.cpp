@@ -88,6 +88,20 @@ template <class T> struct ChannelFactors {
 
 }  // namespace
 
+void cosine_similarity(Tensor& out, const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
+  if (out.numel() == 0) return;
+  DType t = compute_type(out.dtype());
+  Tensor x = converted(x1, t), y = converted(x2, t);
+  DenseOutput dense(out, t);
+  int64_t outer = 1, inner = 1;
+  const int64_t along = wrap_dim(dim, x.dim());
+  for (int64_t d = 0; d < x.dim(); d++)
+    if (d != along) (d < along ? outer : inner) *= x.sizes()[d];
+  TRINE_DISPATCH_FLOAT(t, "cosine_similarity",
+                       { Kernels<scalar_t>::cosine(x.data<scalar_t>(), y.data<scalar_t>(), outer, x.dim() ? x.sizes()[along] : 1, inner, eps, dense.data<scalar_t>()); });
+  dense.finish();
+}
+
 void native_layer_norm(Tensor& out, Tensor& mean, Tensor& rstd, const Tensor& input, DimsRef normalized_shape, const Tensor& weight, const Tensor& bias, double eps) {
   if (out.numel() == 0) return;
   int64_t rows = leading(input.sizes(), normalized_shape.size());

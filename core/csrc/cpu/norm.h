@@ -21,6 +21,8 @@ template <class T> struct RowNorm {
 
 #define TRINE_NORM_KERNELS(X) \
   X(row_norm, (const RowNorm<T>& n, double eps, T* y, T* mean, T* rstd)) \
+  /* Of [outer][size][inner]: the cosine of the angle between x and y along the middle. */ \
+  X(cosine, (const T* x, const T* y, int64_t outer, int64_t size, int64_t inner, double eps, T* out)) \
   X(row_norm_grad, (const RowNorm<T>& n, const T* dy, const T* mean, const T* rstd, T* dx)) \
   X(row_norm_grad_affine, (const RowNorm<T>& n, const T* dy, const T* mean, const T* rstd, T* dweight, T* dbias)) \
   X(channel_moments, (const NormShape& s, const T* x, T* mean, T* variance)) \

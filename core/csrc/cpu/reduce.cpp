@@ -75,8 +75,11 @@ struct Walk {
 // Offsets of the outer axes (from `first_axis` on) for a linear number.
 void place(const Axes& axes, size_t first_axis, int64_t number, int64_t& in, int64_t& out, int64_t& out2) {
   for (size_t d = first_axis; d < axes.size(); d++) {
-    int64_t i = number % axes[d].size;
-    number /= axes[d].size;
+    int64_t i = number;
+    if (d + 1 < axes.size()) {  // a division costs as much as adding up a short row
+      number = i / axes[d].size;
+      i -= number * axes[d].size;
+    }
     in += i * axes[d].in;
     out += i * axes[d].out;
     out2 += i * axes[d].out2;
@@ -109,7 +112,7 @@ void accumulate_row(const Walk& w, const char* base, int64_t begin, int64_t end,
   Axis inner = w.reduced.empty() ? Axis{1, w.in_size, 0, 0} : w.reduced[0];
   bool direct = inner.in == w.in_size && !w.convert;
   for (int64_t at = begin; at < end;) {
-    int64_t offset = at % inner.size, run = std::min(inner.size - offset, end - at);
+    int64_t offset = w.reduced.size() > 1 ? at % inner.size : at, run = std::min(inner.size - offset, end - at);
     const char* p = base + offset * inner.in + (w.reduced.size() > 1 ? place_in(w.reduced, 1, at / inner.size) : 0);
     if (direct) {
       w.loop.row(p, run, acc, at - begin, at, w.params);
@@ -163,7 +166,7 @@ void run_rows(const Walk& w) {
     if (!direct) buffers.emplace(1);
     alignas(16) char local[kMaxPlanes * 16];
     for (int64_t unit = b; unit < e; unit++) {
-      int64_t result = unit / parts, begin = unit % parts * part;
+      int64_t result = parts > 1 ? unit / parts : unit, begin = (unit - result * parts) * part;
       char* acc = parts > 1 ? partial.data() + unit * acc_bytes : local;
       w.loop.init(acc, 1);
       accumulate_row(w, w.in + place_in(w.kept, 0, result), begin, std::min(w.length, begin + part), acc, direct ? nullptr : buffers->data());

@@ -1,39 +1,82 @@
 // Bessel functions of orders 0 and 1.
 //
-// Modified, first kind: below 20 the power series, whose terms are all positive; above, the asymptotic series (Abramowitz and Stegun
-// 9.6.10 and 9.7.1), whose terms are far below rounding there before they grow again. Second kind: to 2 the series (9.6.11 and 9.6.13),
-// above a fit in Chebyshev polynomials of 2 / x (fit.py).
+// Modified, first kind: to 8 a polynomial in x^2, beyond one in 8 / x of what the exponential leaves (fit.py; the forms of Abramowitz and
+// Stegun 9.6.10 and 9.7.1). Second kind: to 2 the series (9.6.11 and 9.6.13), above a fit in Chebyshev polynomials of 2 / x (fit.py).
 #pragma once
 
 #include <cmath>
 
-#include "base.h"
+#include "exp_log.h"
 
 namespace trine::math {
 namespace detail {
 
-// I_order(x) exp(-x) for x >= 0.
-template <int Order> inline double bessel_scaled(double x) {
-  if (x != x) return x;
-  if (x < 20.0) {
-    const double quarter = 0.25 * x * x;
-    double term = Order == 0 ? 1.0 : 0.5 * x, sum = term;
-    for (int k = 1; term > sum * 1e-17; ++k) {
-      term *= quarter / (k * static_cast<double>(k + Order));
-      sum += term;
-    }
-    return sum * ::exp(-x);
+// I(x) / (x / 2)^order for t = (x / 2)^2 <= 16.
+template <int Order>
+TRINE_FN float bessel_i_small(float t) {
+  if constexpr (Order == 0)
+    return poly(t, 1.0f, 0.9999999919f, 0.2500000346f, 0.02777772556f, 0.001736148652f, 6.942960853e-5f, 1.932492297e-6f,
+              3.88651117e-8f, 6.599195327e-10f, 5.220152962e-12f, 1.422541247e-13f);
+  else
+    return poly(t, 0.9999999979f, 0.5000000417f, 0.08333320567f, 0.006944585807f, 0.000347147058f, 1.159599349e-5f,
+              2.718336937e-7f, 5.301285459e-9f, 4.593474092e-11f, 1.442027261e-12f);
+}
+template <int Order>
+TRINE_FN double bessel_i_small(double t) {
+  if constexpr (Order == 0)
+    return poly(t, 1.0, 1.00000000000000005, 0.24999999999999963, 0.0277777777777788844, 0.0017361111111094516,
+              0.0000694444444458930964, 1.92901234487508228e-6, 3.93675991913775262e-8, 6.15118654646315435e-10,
+              7.59407289872119926e-12, 7.5938650052969121e-14, 6.27794549872563829e-16, 4.34558904897620029e-18,
+              2.63976119595271239e-20, 1.12721714498737327e-22, 9.19872318754954046e-25);
+  else
+    return poly(t, 1.0, 0.500000000000000006, 0.0833333333333332907, 0.00694444444444455924, 0.00034722222222206473,
+              0.0000115740740742015242, 2.75573192173591118e-7, 4.92094988479378809e-9, 6.83465200674832509e-11,
+              7.5940687005769874e-13, 6.90355736129555176e-15, 5.2312982025459641e-17, 3.34441314666790781e-19,
+              1.87998450794868988e-21, 7.6253931828364415e-24, 5.65062730628294472e-26);
+}
+// sqrt(x) exp(-x) I(x) for x >= 8, u = 8 / x - 1/2.
+template <int Order>
+TRINE_FN float bessel_i_large(float u) {
+  if constexpr (Order == 0)
+    return poly(u, 0.4021765094f, 0.006721111099f, 0.0005448696382f, 8.890221248e-5f, 2.360987834e-5f, 1.158891516e-5f,
+              6.972663268e-6f);
+  else
+    return poly(u, 0.3893984591f, -0.01949916241f, -0.0008769511526f, -0.0001200371457f, -2.918513683e-5f, -1.345545862e-5f,
+              -7.920142427e-6f);
+}
+template <int Order>
+TRINE_FN double bessel_i_large(double u) {
+  if constexpr (Order == 0)
+    return poly(u, 0.402176509445008085, 0.00672110396733558732, 0.000544864297558792567, 0.0000891442703787754598,
+              0.0000237415627631391068, 9.51550979801779047e-6, 5.67809294255841572e-6, 5.03399673251022918e-6,
+              5.52129563252319084e-6, 3.8598989867133423e-6, -7.02077585817634081e-6, -0.0000273232294149101629,
+              -0.0000205452808662202581, 0.0000603627787083644101, 0.000106741232787275327, -0.000104140137172253507,
+              -0.000296031845314893084, 0.00014949853201892666, 0.000563694813353062831, -0.000155476816334453469,
+              -0.000673734343349270262, 0.0000827471920186767677, 0.000376067089287923835);
+  else
+    return poly(u, 0.389398459025872321, -0.0194991543864713544, -0.000876943055326299811, -0.000120308377649388081,
+              -0.0000293585638964978157, -0.0000111483334361724935, -6.40069203426580886e-6, -5.52079008216192224e-6,
+              -5.98882222935118831e-6, -4.3078118661851075e-6, 7.01150624611177445e-6, 0.0000286186169666323529,
+              0.0000228174412381913446, -0.0000612530837924880563, -0.000113663333043738723, 0.000102588308838656995,
+              0.000311324346834349005, -0.000143572973431651718, -0.000589558569890056954, 0.000146712182278120311,
+              0.00070277264775652181, -0.0000773125314131618005, -0.000391730152660374939);
+}
+
+// I(x), or I(x) exp(-|x|).
+template <int Order, bool Scaled, class T>
+TRINE_FN T bessel_i(T x) {
+  T a = fabs(x), near = a < T(8) ? a : T(8), far = a > T(8) ? a : T(8), half = T(0.5) * near;
+  T small = bessel_i_small<Order>(half * half) * (Order == 0 ? T(1) : half);
+  T large = bessel_i_large<Order>(T(8) / far - T(0.5)) / sqrt(far);
+  if constexpr (Scaled) {
+    small *= exp(-near);
+  } else {
+    // In two factors: the exponential overflows before the product does.
+    large = a < infinity<T> ? large * exp(far - T(8)) * T(2980.95798704172827) : a;
   }
-  if (x == infinity<double>) return 0.0;
-  const double mu = 4.0 * Order * Order;
-  double term = 1.0, sum = 1.0;
-  for (int k = 1; k < 40; ++k) {
-    const double odd = 2.0 * k - 1.0, next = -term * (mu - odd * odd) / (8.0 * k * x);
-    if (::fabs(next) < 1e-17 || ::fabs(next) > ::fabs(term)) break;
-    term = next;
-    sum += term;
-  }
-  return sum / ::sqrt(6.28318530717958647693 * x);
+  T result = a <= T(8) ? small : large;
+  result = Order == 0 ? result : copysign(result, x);
+  return x != x ? x : result;
 }
 
 // Sum of the Chebyshev series c on [0, 1] (Clenshaw's recurrence).
@@ -85,21 +128,22 @@ template <int Order> inline double bessel_second(double x, bool scaled) {
 
 }  // namespace detail
 
-inline double i0e(double x) { return detail::bessel_scaled<0>(::fabs(x)); }
-inline double i1e(double x) { return ::copysign(detail::bessel_scaled<1>(::fabs(x)), x); }
-// exp(|x|) in two halves: it may overflow before the product does.
-inline double i0(double x) {
-  const double half = ::exp(0.5 * ::fabs(x));
-  return ::fabs(x) == infinity<double> ? infinity<double> : i0e(x) * half * half;
+template <class T>
+TRINE_FN T i0(T x) {
+  return detail::bessel_i<0, false>(x);
 }
-inline double i1(double x) {
-  const double half = ::exp(0.5 * ::fabs(x));
-  return ::fabs(x) == infinity<double> ? x : i1e(x) * half * half;
+template <class T>
+TRINE_FN T i0e(T x) {
+  return detail::bessel_i<0, true>(x);
 }
-inline float i0(float x) { return static_cast<float>(i0(static_cast<double>(x))); }
-inline float i0e(float x) { return static_cast<float>(i0e(static_cast<double>(x))); }
-inline float i1(float x) { return static_cast<float>(i1(static_cast<double>(x))); }
-inline float i1e(float x) { return static_cast<float>(i1e(static_cast<double>(x))); }
+template <class T>
+TRINE_FN T i1(T x) {
+  return detail::bessel_i<1, false>(x);
+}
+template <class T>
+TRINE_FN T i1e(T x) {
+  return detail::bessel_i<1, true>(x);
+}
 
 inline double bessel_k0(double x) { return detail::bessel_second<0>(x, false); }
 inline double bessel_k1(double x) { return detail::bessel_second<1>(x, false); }

@@ -87,10 +87,23 @@ TRINE_FN double exp_between(double x, double lo, double hi, double first_factor)
   return x != x ? x : result;
 }
 
+// e^x for |x| <= 87 in one factor. NaN stays.
+TRINE_FN float exp_within(float x) {
+  constexpr float round = kRoundFloat + 127.0f;
+  float shifted = fmadd(x, 0x1.715476p0f, round);
+  float n = shifted - round;
+  float r = fmadd(n, -0x1.7f7d1cp-20f, fmadd(n, -0x1.62e4p-1f, x));
+  return poly(r, 1.0f, 1.000000036f, 0.4999999207f, 0.1666642006f, 0.04166822667f, 0.00837482461f, 0.001383681436f) *
+         from_bits(static_cast<int32_t>(static_cast<uint32_t>(bits(shifted)) << 23));
+}
+
 }  // namespace detail
 
 TRINE_FN float exp(float x) { return detail::exp_between(x, -104.0f, 89.0f, 1.0f); }
 TRINE_FN double exp(double x) { return detail::exp_between(x, -746.0, 710.0, 1.0); }
+namespace detail {
+TRINE_FN double exp_within(double x) { return exp(x); }
+}  // namespace detail
 
 // e^x / 2, finite up to where sinh and cosh are.
 TRINE_FN float half_exp(float x) { return detail::exp_between(x, -104.0f, 90.0f, 0.5f); }
@@ -119,19 +132,25 @@ TRINE_FN double exp2(double x) {
   return x != x ? x : result;
 }
 
-TRINE_FN float expm1(float x) {
-  auto [tail, n] = detail::exponential(detail::clamp_bits(x, -30.0f, 89.0f));
-  float half = power_of_two(n - 1);  // n may be 128
-  float large = fmadd(half, tail, half - 0.5f) * 2.0f;
-  float result = copysign(n == 0 ? tail : large, x);
-  return x != x ? x : result;
+// e^x - 1 of numbers other than -0 and NaN.
+TRINE_FN float expm1_of_number(float x) {
+  // 2^(n - 1), because n may be 128; its exponent's bias is added within the rounding constant.
+  constexpr float round = detail::kRoundFloat + 126.0f;
+  float t = detail::clamp_bits(x, -30.0f, 89.0f);
+  float shifted = fmadd(t, 0x1.715476p0f, round);
+  float n = shifted - round;
+  float tail = detail::expm1_reduced(fmadd(n, -0x1.7f7d1cp-20f, fmadd(n, -0x1.62e4p-1f, t)));
+  float half = from_bits(static_cast<int32_t>(static_cast<uint32_t>(bits(shifted)) << 23));
+  return fmadd(half, tail, half - 0.5f) * 2.0f;
 }
-TRINE_FN double expm1(double x) {
+TRINE_FN double expm1_of_number(double x) {
   auto [tail, n] = detail::exponential(detail::clamp_bits(x, -50.0, 710.0));
   double half = power_of_two(n - 1);
-  double large = fmadd(half, tail, half - 0.5) * 2.0;
-  double result = copysign(n == 0 ? tail : large, x);
-  return x != x ? x : result;
+  return fmadd(half, tail, half - 0.5) * 2.0;
+}
+template <class T, class = std::enable_if_t<std::is_floating_point_v<T>>>
+TRINE_FN T expm1(T x) {
+  return x != x ? x : copysign(expm1_of_number(x), x);
 }
 
 namespace detail {

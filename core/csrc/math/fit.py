@@ -98,9 +98,35 @@ def series(first, step, terms=40):
     return value
 
 
+def bessel_i_small(order):
+    """I(x) over (x / 2)^order, a function of t = (x / 2)^2."""
+    return lambda t: mp.hyp0f1(order + 1, t) / mp.factorial(order)
+
+
+def bessel_i_large(order):
+    """sqrt(x) exp(-x) I(x), a function of u = 8 / x - 1/2."""
+
+    def value(u):
+        x = 8 / max(u + mp.mpf("0.5"), mp.mpf(10) ** -25)
+        return mp.sqrt(x) * mp.exp(-x) * mp.besseli(order, x)
+
+    return value
+
+
+def erfcx_scaled(a):
+    """(a + 2) exp(a^2) erfc(a)."""
+    return (a + 2) * mp.hyperu(0.5, 0.5, a * a) / mp.sqrt(mp.pi)
+
+
+def show_relative(name, f, lo, hi, degree, double):
+    show(name, f, lambda x: 1 / f(x), lo, hi, degree, double)
+
+
 FITS = {
     # exp(r) = 1 + r + r^2 q(r) with |r| <= ln(2) / 2
     "exp": lambda degree, double: show("exp", ratio(lambda x: mp.expm1(x) - x, square), square, -HALF, HALF, degree, double),
+    # exp(r) with the same |r|
+    "exp_within": lambda degree, double: show("exp_within", mp.exp, lambda r: mp.exp(-r), -HALF, HALF, degree, double),
     # 2^r = 1 + r q(r), |r| <= 1/2
     "exp2": lambda degree, double: show(
         "exp2", ratio(lambda x: mp.expm1(x * LN2), lambda x: x), lambda x: x, "-0.50001", "0.50001", degree, double
@@ -181,6 +207,30 @@ FITS = {
         degree,
         double,
     ),
+    # sin(pi r) / (pi r) = 1 + z q(z), z = r^2, |r| <= 1/2
+    "sinc": lambda degree, double: show(
+        "sinc",
+        ratio(lambda z: mp.sincpi(mp.sqrt(z)) - 1, lambda z: z),
+        lambda z: z,
+        0,
+        "0.25",
+        degree,
+        double,
+    ),
+    # (a + 2) erfcx(a), a function of t = (a - 2) / (a + 2), a >= 0.45
+    "erfcx": lambda degree, double: show(
+        "erfcx",
+        lambda t: erfcx_scaled(2 * (1 + t) / max(1 - t, mp.mpf(10) ** -12)),
+        lambda t: 1,
+        mp.mpf("-1.55") / mp.mpf("2.45"),
+        1,
+        degree,
+        double,
+    ),
+    "bessel_i0_small": lambda degree, double: show_relative("bessel_i0_small", bessel_i_small(0), 0, 16, degree, double),
+    "bessel_i1_small": lambda degree, double: show_relative("bessel_i1_small", bessel_i_small(1), 0, 16, degree, double),
+    "bessel_i0_large": lambda degree, double: show_relative("bessel_i0_large", bessel_i_large(0), "-0.5", "0.5", degree, double),
+    "bessel_i1_large": lambda degree, double: show_relative("bessel_i1_large", bessel_i_large(1), "-0.5", "0.5", degree, double),
     # tanh(x) = x + x^3 q(x^2), |x| <= 0.55
     "tanh": lambda degree, double: show(
         "tanh",

@@ -53,7 +53,8 @@ TRINE_FN T cosh(T x) {
 
 template <class T, class = std::enable_if_t<std::is_floating_point_v<T>>>
 TRINE_FN T tanh(T x) {
-  T a = fabs(x), e = exp(T(-2) * a);
+  // Past 20 the result rounds to 1.
+  T a = fabs(x), e = detail::exp_within(T(-2) * (a > T(20) ? T(20) : a));
   T large = T(1) - T(2) * e / (T(1) + e);
   return copysign(a < T(0.55) ? detail::tanh_small(a) : large, x);
 }

@@ -8,23 +8,14 @@
 
 namespace trine::math {
 
-TRINE_FN float erf(float x) {
-  float a = fabs(x), z = a * a;
-  float small = fmadd(x, poly(z, 0.128379166f, -0.3761262714f, 0.1128360017f, -0.02685444433f, 0.005189534558f,
-                              -0.0008020832596f, 7.889086446e-5f),
-                      x);
-  // log(erfc(a)); past 4 erf rounds to 1.
-  float t = a < 4.0f ? a : 4.0f;
-  float e = poly(t, 0.0001880329683f, -1.129578391f, -0.633219956f, -0.1084185116f, 0.02520821627f, -0.00420454721f,
-                 0.0004413334829f, -2.168661024e-5f);
-  float large = copysign(1.0f - exp(e), x);
-  large = x != x ? x : large;
-  return a < 1.0f ? small : large;
-}
-
 namespace detail {
 
 // erf(x) for z = x^2 <= 1.
+TRINE_FN float erf_small(float x, float z) {
+  return fmadd(x, poly(z, 0.128379166f, -0.3761262714f, 0.1128360017f, -0.02685444433f, 0.005189534558f, -0.0008020832596f,
+                       7.889086446e-5f),
+               x);
+}
 TRINE_FN double erf_small(double x, double z) {
   return fmadd(x, poly(z, 0.128379167095512574, -0.376126389031837482, 0.112837916709548844,
                                -0.0268661706450778591, 0.00522397762482831046, -0.000854832698142009978,
@@ -34,16 +25,22 @@ TRINE_FN double erf_small(double x, double z) {
                        x);
 }
 
-// erfc(a) for a >= 0.45: e^(-a^2) q(t) / (a + k), t = (a - k) / (a + k). The square's own rounding error is put back.
-TRINE_FN float erfc_positive(float a) {
+// e^(a^2) erfc(a) for a >= 0.45: q(t) / (a + 2), t = (a - 2) / (a + 2).
+TRINE_FN float erfcx_positive(float a) {
   float inverse = 1.0f / (a + 2.0f);
-  float t = (a - 2.0f) * inverse;
-  float q = poly(t, 1.021582705f, -0.6871606825f, 0.279472087f, -0.03644233309f, -0.02151048196f, 0.006480688819f,
-                 0.003088536563f, -0.000846580291f, -0.0006524116882f, 6.100303324e-5f, 0.0001194573256f) *
-            inverse;
-  float z = a * a;
-  return fmadd(-product_error(a, a, z), q, q) * exp(-z);
+  float t = fmadd(-4.0f, inverse, 1.0f);  // finite for infinite a
+  return poly(t, 1.021582704f, -0.6871606762f, 0.279472199f, -0.03644258137f, -0.02151258101f, 0.006483813789f,
+              0.003102262972f, -0.0008640747559f, -0.0006892166287f, 0.0001057400943f, 0.0001542624782f, -4.226806817e-5f) *
+         inverse;
 }
+// e^(-scale a^2) w: the square's own rounding error is put back.
+TRINE_FN float times_gaussian(float w, float a, float scale) {
+  float z = a * a;
+  return fmadd(-scale * product_error(a, a, z), w, w) * exp(-scale * z);
+}
+// erfc(a) for a >= 0.45.
+TRINE_FN float erfc_positive(float a) { return times_gaussian(erfcx_positive(a), a, 1.0f); }
+// In double q(t) / (a + 3), t = (a - 3) / (a + 3).
 TRINE_FN double erfc_positive(double a) {
   double inverse = 1.0 / (a + 3.0);
   double t = (a - 3.0) * inverse;
@@ -60,6 +57,15 @@ TRINE_FN double erfc_positive(double a) {
 
 }  // namespace detail
 
+TRINE_FN float erf(float x) {
+  float a = fabs(x);
+  // log(erfc(a)); past 4 erf rounds to 1.
+  float t = a > 4.0f ? 4.0f : a;
+  float e = poly(t, 0.0001880329683f, -1.129578391f, -0.633219956f, -0.1084185116f, 0.02520821627f, -0.00420454721f,
+                 0.0004413334829f, -2.168661024e-5f);
+  float large = copysign(1.0f - detail::exp_within(e), x);
+  return a < 1.0f ? detail::erf_small(x, a * a) : large;
+}
 TRINE_FN double erf(double x) {
   double a = fabs(x);
   double small = detail::erf_small(x, a * a);
@@ -79,10 +85,7 @@ TRINE_FN double erf(double x) {
 TRINE_FN float erfc(float x) {
   float a = fabs(x);
   float c = detail::erfc_positive(a < 11.0f ? a : 11.0f);
-  float z = a * a;
-  float near = 1.0f - fmadd(x, poly(z, 0.128379166f, -0.3761262714f, 0.1128360017f, -0.02685444433f, 0.005189534558f,
-                                    -0.0008020832596f, 7.889086446e-5f),
-                            x);
+  float near = 1.0f - detail::erf_small(x, a * a);
   float result = x < 0.5f ? (x < -0.5f ? 2.0f - c : near) : c;
   return x != x ? x : result;
 }
@@ -219,9 +222,30 @@ TRINE_FN double erfinv(double x) {
   return a <= 1.0 ? copysign(y, x) : nan<double>;
 }
 
-inline float lgamma(float x) {
-  int sign;
-  return ::lgammaf_r(x, &sign);
+// sin(pi r) / (pi r) of z = r^2 <= 1/4.
+TRINE_FN float sinc_reduced(float z) { return fmadd(z, poly(z, -1.644934063f, 0.8117422298f, -0.1907482157f, 0.02611873634f, -0.002239085733f), 1.0f); }
+TRINE_FN double sinc_reduced(double z) {
+  return fmadd(z, poly(z, -1.64493406684822635, 0.81174242528334183, -0.190751824121560324, 0.0261478478064177667, -0.00234608090208268928,
+                       0.000148427870135689131, -6.97216567014321929e-6, 2.45091846085206628e-7),
+               1.0);
+}
+
+// In double, so that the digits lost near the zeros are not missed. Stirling's series (Abramowitz and Stegun 6.1.41) past 8; below, a is moved up
+// by 8 with the product a (a + 1) ... (a + 7) = u (u + 6) (u + 10) (u + 12), u = a (a + 7). Negative x by reflection, pi / (a sin(pi a)).
+TRINE_FN float lgamma(float x) {
+  double a = static_cast<double>(fabs(x));
+  bool low = a < 8.0;
+  double z = low ? a + 8.0 : a, u = a * (a + 7.0), inverse = 1.0 / z;
+  double product = low ? u * (u + 6.0) * ((u + 10.0) * (u + 12.0)) : 1.0;
+  double r = a - round(a);
+  double reflected = product / (a * fabs(r) * sinc_reduced(r * r));
+  double series = fmadd(z - 0.5, log(z), 0.918938533204672742 - z) +
+                  inverse * poly(inverse * inverse, 8.33333333333333333e-2, -2.77777777777777778e-3, 7.93650793650793651e-4, -5.95238095238095238e-4,
+                                 8.41750841750841751e-4, -1.91752691752691753e-3, 6.41025641025641026e-3);
+  double rest = log(x < 0.0f ? reflected : product);
+  float result = static_cast<float>(x < 0.0f ? rest - series : series - rest);
+  result = either(x == 1.0f, x == 2.0f) ? 0.0f : result;
+  return fabs(x) == infinity<float> ? infinity<float> : result;
 }
 inline double lgamma(double x) {
   int sign;
@@ -312,15 +336,43 @@ inline double erfcx(double x) {
   for (int k = 1; k < 16; ++k) sum += term *= -(2.0 * k - 1.0) * t;
   return sum / x * 0.564189583547756286948;
 }
-inline float erfcx(float x) { return static_cast<float>(erfcx(static_cast<double>(x))); }
+TRINE_FN float erfcx(float x) {
+  float a = fabs(x), w = detail::erfcx_positive(a);
+  float t = a < 9.4f ? a : 9.4f, z = t * t;  // where twice the exponential overflows
+  float e = exp(z);
+  e = fmadd(product_error(t, t, z), e, e);
+  float lower = x < -0.45f ? 2.0f * e - w : e * (1.0f - detail::erf_small(x, z));
+  float result = x < 0.45f ? lower : w;
+  return x != x ? x : result;
+}
 
 // The normal distribution: cumulative, its logarithm, its inverse.
 TRINE_FN double ndtr(double x) { return 0.5 * erfc(-x * 0.707106781186547524401); }
-TRINE_FN float ndtr(float x) { return static_cast<float>(ndtr(static_cast<double>(x))); }
+namespace detail {
+
+// Of float: half the error function of a / sqrt(2) for a <= 0.65; above, half its complement's product with e^(a^2 / 2), and without.
+TRINE_FN float normal_middle(float x) { return 0.5f * erf_small(x * 0.707106781f, 0.5f * x * x); }
+TRINE_FN float normal_tail_scaled(float a) { return 0.5f * erfcx_positive(a * 0.707106781f); }
+TRINE_FN float normal_tail(float a, float scaled) { return times_gaussian(scaled, a < 15.0f ? a : 15.0f, 0.5f); }
+
+}  // namespace detail
+
+TRINE_FN float ndtr(float x) {
+  float a = fabs(x), tail = detail::normal_tail(a, detail::normal_tail_scaled(a));
+  float result = x < 0.0f ? tail : 1.0f - tail;
+  result = a < 0.65f ? 0.5f + detail::normal_middle(x) : result;
+  return x != x ? x : result;
+}
 inline double log_ndtr(double x) {
   return x < -1.0 ? ::log(0.5 * erfcx(-x * 0.707106781186547524401)) - 0.5 * x * x : ::log1p(-0.5 * erfc(x * 0.707106781186547524401));
 }
-inline float log_ndtr(float x) { return static_cast<float>(log_ndtr(static_cast<double>(x))); }
+TRINE_FN float log_ndtr(float x) {
+  float a = fabs(x), scaled = detail::normal_tail_scaled(a);
+  float lower = fmadd(-0.5f * x, x, log(scaled));
+  float upper = log1p(-(a < 0.65f ? 0.5f - detail::normal_middle(x) : detail::normal_tail(a, scaled)));
+  float result = x <= -0.65f ? lower : upper;
+  return x != x ? x : result;
+}
 // Wichura, "Algorithm AS 241: the percentage points of the normal distribution", Applied Statistics 37 (1988), to 16 digits.
 inline double ndtri(double p) {
   auto ratio = [](double x, const double (&a)[8], const double (&b)[8]) {
@@ -354,10 +406,17 @@ TRINE_FN T entr(T x) {
   T result = x == T(0) ? T(0) : -x * log(x);
   return x < T(0) ? -infinity<T> : result;
 }
+// Of real numbers: with the nearest integer n, sin(pi x) / (pi x) = (-1)^n (x - n) / x sinc(x - n); x - n is exact.
 template <class T>
 TRINE_FN T sinc(T x) {
-  T y = x * T(3.14159265358979323846);
-  return x == T(0) ? T(1) : sin(y) / y;
+  if constexpr (std::is_floating_point_v<T>) {
+    T n = round(x), r = x - n, half = n * T(0.5);
+    T value = r / x * sinc_reduced(r * r);
+    return x == T(0) ? T(1) : (trunc(half) != half ? -value : value);
+  } else {
+    T y = x * T(3.14159265358979323846);
+    return x == T(0) ? T(1) : sin(y) / y;
+  }
 }
 // log(exp(a) + exp(b)), and the same in base 2; equal infinities stay what they are.
 template <class T>

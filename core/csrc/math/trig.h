@@ -98,16 +98,12 @@ TRINE_FN T cos(T x) {
 }
 
 TRINE_FN float tan(float x) {
-  // In double, because the slope of the tangent doubles the error of a rounded r.
-  double wide = static_cast<double>(x);
-  double shifted = fmadd(wide, 0x1.45f306dc9c883p-1, detail::kRoundDouble);
-  double n = shifted - detail::kRoundDouble;
-  double r = fmadd(n, -0x1.0b4611a626331p-34, fmadd(n, -0x1.921fb544p0, wide));
-  double z = r * r;
-  double p = poly(z, 0.333333515877544754, 0.133326048061705924, 0.0540661349635632461, 0.0212518362963630783,
-                  0.0109106606468920707, -1.21495583734402953e-6, 0.00441928050861834326);
-  float t = static_cast<float>(fmadd(r * z, p, r));
-  bool odd = (static_cast<int32_t>(n) & 1) != 0;
+  auto [r, low, turn] = detail::quadrant(x);
+  float z = r * r;
+  float p = poly(z, 0.333333515877544754f, 0.133326048061705924f, 0.0540661349635632461f, 0.0212518362963630783f,
+                 0.0109106606468920707f, -1.21495583734402953e-6f, 0.00441928050861834326f);
+  float t = fmadd(r * z, p, r);
+  bool odd = (turn & 1) != 0;
   float result = odd ? -1.0f / t : t;
   return detail::circular_domain(x, x == 0.0f ? x : result);
 }

@@ -50,4 +50,27 @@ inline TensorSpec pad_spec(const Tensor& self, DimsRef pad) {
   return {sizes, self.dtype(), self.suggest_memory_format()};
 }
 
+// Of a tensor with a channel dimension before the padded ones. Only batches may be empty.
+inline TensorSpec pad_inside_spec(const Tensor& self, DimsRef pad, std::string_view mode) {
+  Dims sizes(self.sizes());
+  const size_t nd = sizes.size(), count = pad.size() / 2;
+  for (size_t d = nd - count - 1; d < nd; d++)
+    TRINE_CHECK(sizes[d] != 0, "pad: only the batch may be empty in mode '", mode, "', but the input has the shape ", self.sizes());
+  for (size_t i = 0; i < count; i++) {
+    int64_t& n = sizes[nd - 1 - i];
+    const int64_t before = pad[2 * i], after = pad[2 * i + 1], padded = n + before + after, most = std::max(before, after);
+    TRINE_CHECK(mode != "reflect" || most < n, "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding (", before, ", ", after, ") at dimension ",
+                nd - 1 - i, " of input ", self.sizes());
+    if (mode == "circular") {
+      // The circle closes over what is left after cropping.
+      const int64_t left = n + std::min<int64_t>(0, before) + std::min<int64_t>(0, after);
+      TRINE_CHECK(most <= left && left >= 0, "Padding value causes wrapping around more than once.");
+    } else {
+      TRINE_CHECK(padded > 0, "pad: input ", self.sizes(), " with padding ", pad, " leaves nothing of dimension ", nd - 1 - i);
+    }
+    n = padded;
+  }
+  return {sizes, self.dtype()};
+}
+
 }  // namespace trine::rules

@@ -59,6 +59,14 @@ inline std::array<TensorSpec, 3> group_norm_grad_spec(const Tensor& input) {
   return {same_layout(input), channel, channel};
 }
 
+inline TensorSpec cosine_similarity_spec(const Tensor& x, int64_t dim) {
+  Dims sizes;
+  const int64_t along = wrap_dim(dim, x.dim());
+  for (int64_t d = 0; d < x.dim(); d++)
+    if (d != along) sizes.push_back(x.sizes()[d]);
+  return {sizes, x.dtype()};
+}
+
 inline TensorSpec softmax_spec(const Tensor& self, int64_t dim) {
   wrap_dim(dim, self.dim());
   TRINE_CHECK_IMPLEMENTED(is_floating(self.dtype()), "softmax: not implemented for '", legacy_name(self.dtype()), "'");

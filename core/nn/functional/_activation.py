@@ -212,7 +212,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     if input.is_complex():
         raise NotImplementedError(f"glu: not implemented for {input.dtype}")
     a, b = input.chunk(2, dim)
-    return a * b.sigmoid()
+    return _ops.glu_gate(a, b)
 
 
 def _implicit_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:

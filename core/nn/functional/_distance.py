@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import trine
 from trine import Tensor, _ops
 
 
@@ -14,18 +13,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     >>> trine.nn.functional.cosine_similarity(a, -a).tolist()
     [-1.0]
     """
-    kind = trine.promote_types(x1.dtype, x2.dtype)
-    if not kind.is_floating_point:
-        raise RuntimeError("expected common dtype to be floating point, yet common dtype is " + str(kind))
-    x1, x2 = trine.broadcast_tensors(x1.to(kind), x2.to(kind))
-    n1 = _length(x1, dim).clamp_min(eps)
-    n2 = _length(x2, dim).clamp_min(eps)
-    # Dividing first keeps the product of two large vectors from overflowing.
-    return ((x1 / n1) * (x2 / n2)).sum(dim)
-
-
-def _length(x: Tensor, dim: int) -> Tensor:
-    return x.norm(2, dim, keepdim=True)
+    return _ops.cosine_similarity(x1, x2, dim, eps)
 
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:

@@ -126,6 +126,34 @@ template <class T> void row_norm_grad_affine(const RowNorm<T>& n, const T* dy, c
   });
 }
 
+// ---- angles ---------------------------------------------------------------------------------------------------------
+template <class T> void cosine(const T* x, const T* y, int64_t outer, int64_t size, int64_t inner, double eps, T* out) {
+  auto quotient = [eps](double xy, double xx, double yy) { return static_cast<T>(xy / (std::max(std::sqrt(xx), eps) * std::max(std::sqrt(yy), eps))); };
+  constexpr int64_t kStrip = 64;
+  auto strip = [&](int64_t o, int64_t first, int64_t width) {
+    double xy[kStrip] = {}, xx[kStrip] = {}, yy[kStrip] = {};
+    for (int64_t s = 0; s < size; ++s)
+      for (int64_t i = 0, at = (o * size + s) * inner + first; i < width; ++i) {
+        const double a = static_cast<double>(x[at + i]), b = static_cast<double>(y[at + i]);
+        xy[i] += a * b, xx[i] += a * a, yy[i] += b * b;
+      }
+    for (int64_t i = 0; i < width; ++i) out[o * inner + first + i] = quotient(xy[i], xx[i], yy[i]);
+  };
+  const int64_t strips = (inner + kStrip - 1) / kStrip;
+  parallel_for(0, outer * strips, rows_per_thread(size * std::min(inner, kStrip)), [&](int64_t begin, int64_t end) {
+    for (int64_t u = begin; u < end; ++u) {
+      const int64_t o = u / strips, first = u % strips * kStrip;
+      if (inner == 1) {
+        const T *a = x + o * size, *b = y + o * size;
+        const double xy = sum_of_products(a, b, size), xx = sum_of_products(a, a, size), yy = sum_of_products(b, b, size);
+        out[o] = quotient(xy, xx, yy);
+        if (std::isfinite(xy + xx + yy)) continue;  // else squares of single precision may have overflowed
+      }
+      strip(o, first, std::min(kStrip, inner - first));
+    }
+  });
+}
+
 // ---- channels -------------------------------------------------------------------------------------------------------
 // Calls body(first channel, last channel): work over whole channels, shared out between threads.
 template <class F> void for_channels(const NormShape& s, const F& body) {

@@ -109,23 +109,9 @@ template <class Element> struct LogSumExp {
     for (int64_t b = 0; b < n; b += kRowBlock) {
       int64_t m = n - b < kRowBlock ? n - b : kRowBlock;
       const T* p = x + b;
-      constexpr int64_t L = kLanes<T>;
-      T lane[L];
-      for (T& v : lane) v = -math::infinity<T>;
-      int64_t i = 0;
-      for (; i + L <= m; i += L)
-        for (int64_t l = 0; l < L; ++l) lane[l] = p[i + l] > lane[l] ? p[i + l] : lane[l];
-      T top = -math::infinity<T>;
-      for (T v : lane) top = v > top ? v : top;
-      for (; i < m; ++i) top = p[i] > top ? p[i] : top;
-      const T down = static_cast<T>(shift(top));
-      for (i = 0; i < m; ++i) e[i] = math::exp(p[i] - down);
-      double sum = 0;
-      T part[L] = {};
-      for (i = 0; i + L <= m; i += L)
-        for (int64_t l = 0; l < L; ++l) part[l] += e[i + l];
-      for (T v : part) sum += v;
-      for (; i < m; ++i) sum += e[i];
+      const T top = maximum(p, m), down = static_cast<T>(shift(top));
+      for (int64_t i = 0; i < m; ++i) e[i] = math::exp(p[i] - down);
+      const double sum = sum_of<T>(m, [&e](int64_t i) { return load(e + i); }, [&e](int64_t i) { return e[i]; });
       join(acc[0], acc[1], top, sum);
     }
   }
