@@ -7,7 +7,7 @@ namespace trine::cpu {
 namespace {
 
 // Real lines of odd length travel in twos, as the real and the imaginary part of one.
-template <class T, bool W> void real_twos_to_half(const FftJob<T>& job, FftLines<const T> in, FftLines<T> out, int64_t count, Reg<T, W>* x) {
+template <class T, bool W> void real_twos_to_half(const FftJob<T>& job, Lines<const T> in, Lines<T> out, int64_t count, Reg<T, W>* x) {
   constexpr int64_t L = W ? kLanes<T> : 1;
   const int64_t n = job.n, first = count < L ? count : L, second = count - first;
   Reg<T, W>*work = x + 2 * job.plan->room(), *b = x + 2 * job.plan->group_work();
@@ -25,13 +25,13 @@ template <class T, bool W> void real_twos_to_half(const FftJob<T>& job, FftLines
   if (second) store_pairs<T, W>(b, 0, job.scale, {out.data, out.offset + L, out.stride}, second, job.bins);
 }
 
-template <class T, bool W> void load_bins(Reg<T, W>* x, FftLines<const T> in, int64_t lanes, int64_t bins, int64_t wanted) {
+template <class T, bool W> void load_bins(Reg<T, W>* x, Lines<const T> in, int64_t lanes, int64_t bins, int64_t wanted) {
   const int64_t have = bins < wanted ? bins : wanted;
   load_pairs<T, W>(x, 0, in, lanes, have);
   for (int64_t k = have; k < wanted; ++k) put<T, W>(x, k, Complex<T, W>{});
 }
 
-template <class T, bool W> void half_to_real_twos(const FftJob<T>& job, FftLines<const T> in, FftLines<T> out, int64_t count, Reg<T, W>* x) {
+template <class T, bool W> void half_to_real_twos(const FftJob<T>& job, Lines<const T> in, Lines<T> out, int64_t count, Reg<T, W>* x) {
   constexpr int64_t L = W ? kLanes<T> : 1;
   const int64_t n = job.n, wanted = n / 2 + 1, first = count < L ? count : L, second = count - first;
   Reg<T, W>*work = x + 2 * job.plan->room(), *b = x + 2 * job.plan->group_work();
@@ -51,7 +51,7 @@ template <class T, bool W> void half_to_real_twos(const FftJob<T>& job, FftLines
   if (second) store_elements<T, W>(z, 2, 0, job.scale, {out.data, out.offset + L, out.stride}, second, n);
 }
 
-template <class T, bool W> void group_of(const FftJob<T>& job, FftLines<const T> in, FftLines<T> out, int64_t count, Reg<T, W>* x) {
+template <class T, bool W> void group_of(const FftJob<T>& job, Lines<const T> in, Lines<T> out, int64_t count, Reg<T, W>* x) {
   Reg<T, W>* work = x + 2 * job.plan->room();
   if (job.kind == FftKind::Complex) {
     const int64_t swap = job.forward ? 0 : 1;
@@ -71,7 +71,7 @@ template <class T, bool W> void group_of(const FftJob<T>& job, FftLines<const T>
   }
 }
 
-template <class T> void group(const FftJob<T>& job, FftLines<const T> in, FftLines<T> out, int64_t count, T* work) {
+template <class T> void group(const FftJob<T>& job, Lines<const T> in, Lines<T> out, int64_t count, T* work) {
   count == 1 ? group_of<T, false>(job, in, out, count, work) : group_of<T, true>(job, in, out, count, reinterpret_cast<Vec<T>*>(work));
 }
 

@@ -1,16 +1,10 @@
 // Stockham passes over groups: registers of real and imaginary parts that alternate in memory. With `kWide` false a group is one line.
 #pragma once
-#include <utility>
-
 #include "cpu/fft.h"
-#include "cpu/kernels/vec.h"
+#include "cpu/kernels/lines.h"
 
 namespace trine::cpu {
 namespace {
-
-template <class T, bool kWide> struct RegOf { typedef T type; };
-template <class T> struct RegOf<T, true> { typedef Vec<T> type; };
-template <class T, bool kWide> using Reg = typename RegOf<T, kWide>::type;
 
 template <class T, bool kWide> struct Complex {
   Reg<T, kWide> re, im;
