@@ -43,7 +43,7 @@ void linalg_qr(Tensor& Q, Tensor& R, const Tensor& A, std::string_view mode) {
   std::optional<Columns> q;
   if (!only_r) {
     q.emplace(Q);
-    if (n == 0 && m > 0) q->fill(eye(m, m, A.dtype(), A.device()));
+    if (n == 0 && m > 0) q->fill(eye(m, q->cols(), A.dtype(), A.device()));
   }
   TRINE_DISPATCH_FLOAT_COMPLEX(A.dtype(), "linalg.qr", {
     const int columns = only_r ? 0 : q->cols(), used = std::min(k, columns);

@@ -62,7 +62,8 @@ template <class T, bool W> void group_of(const FftJob<T>& job, Lines<const T> in
   } else if (job.kind == FftKind::RealToHalf) {
     load_elements<T, W>(x, 1, 0, in, count, job.n);
     Reg<T, W>* z = transform<T, W>(*job.plan, x, work);
-    split_half<T, W>(z, job.n / 2, job.real_twiddle);
+    split_ends<T, W>(z, job.n / 2);
+    split_half<T, W>(z, job.n / 2, job.real_twiddle, 1);
     store_pairs<T, W>(z, 0, job.scale, out, count, job.bins);
   } else {
     load_bins<T, W>(x, in, count, job.bins, job.n / 2 + 1);
@@ -125,7 +126,7 @@ template <class T> void line(const FftPlan<T>& plan, T* data, T* work) {
 }
 
 template <class T> const FftKernels<T>* kernels() {
-  static const FftKernels<T> all{kLanes<T>, group<T>, columns<T>, rows<T>, line<T>, split_half<T, false>, join_half<T, false>};
+  static const FftKernels<T> all{kLanes<T>, group<T>, columns<T>, rows<T>, line<T>, split_line<T>, join_half<T, false>};
   return &all;
 }
 

@@ -35,6 +35,31 @@ template <class T> inline void store_adjacent(T* p, Vec<T> re, Vec<T> im, int64_
   else store(p, a), store_first(p + L, b, 2 * lanes - L);
 }
 
+template <class T, size_t... I> inline Vec<T> reversed(Vec<T> a, std::index_sequence<I...>) { return __builtin_shufflevector(a, a, static_cast<int>(sizeof...(I) - 1 - I)...); }
+
+// Adjacent pairs at p as real and imaginary parts.
+template <class T> inline Complex<T, true> load_adjacent(const T* p) {
+  const Vec<T> a = load(p), b = load(p + kLanes<T>);
+  return {evens<T>(a, b, Indices<T>()), odds<T>(a, b, Indices<T>())};
+}
+
+// split_half of one line, a register of pairs from its front and one from its end at a time.
+template <class T> void split_line(T* data, int64_t h, const T* twiddle) {
+  constexpr int64_t L = kLanes<T>;
+  auto mirrored = [](Complex<T, true> v) { return Complex<T, true>{reversed<T>(v.re, Indices<T>()), -reversed<T>(v.im, Indices<T>())}; };
+  int64_t k = 1;
+  for (; k + L <= h - k - L + 1; k += L) {
+    T* back = data + 2 * (h - k - L + 1);
+    Complex<T, true> a = load_adjacent(data + 2 * k), b = mirrored(load_adjacent(back));
+    split_pair<T, true>(a, b, load_adjacent(twiddle + 2 * k));
+    b = mirrored(b);
+    store_adjacent<T>(data + 2 * k, a.re, a.im, L);
+    store_adjacent<T>(back, b.re, b.im, L);
+  }
+  split_ends<T, false>(data, h);
+  split_half<T, false>(data, h, twiddle, k);
+}
+
 template <class T, bool W> void store_pairs(const Reg<T, W>* from, int64_t swap, T scale, Lines<T> out, int64_t lanes, int64_t n) {
   if (out.stride == 2) return store_elements<T, W>(from, 1, swap, scale, {out.data, out.offset, 1}, lanes, 2 * n);
   if constexpr (W) {

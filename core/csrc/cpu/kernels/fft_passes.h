@@ -164,16 +164,26 @@ template <class T, bool W> Reg<T, W>* transform(const FftPlan<T>& plan, Reg<T, W
   return x;
 }
 
-// X[k] of a real line from the transform Z of its h pairs: E + w^k O and, mirrored, conj(E - w^k O).
-template <class T, bool W> void split_half(Reg<T, W>* x, int64_t h, const T* twiddle) {
+// Z[k] and conj(Z[h - k]) of the transform Z of a real line's h pairs become X[k] and conj(X[h - k]): E + w^k O and E - w^k O.
+template <class T, bool W> inline void split_pair(Complex<T, W>& a, Complex<T, W>& b, Complex<T, W> w) {
+  const Complex<T, W> e = T(0.5) * (a + b), o = times(minus_i(T(0.5) * (a - b)), w);
+  a = e + o, b = e - o;
+}
+
+template <class T, bool W> inline void split_ends(Reg<T, W>* x, int64_t h) {
+  const Complex<T, W> z = at<T, W>(x, 0);
+  put<T, W>(x, 0, Complex<T, W>{z.re + z.im, Reg<T, W>{}});
+  put<T, W>(x, h, Complex<T, W>{z.re - z.im, Reg<T, W>{}});
+}
+
+// The others from `first` on.
+template <class T, bool W> void split_half(Reg<T, W>* x, int64_t h, const T* twiddle, int64_t first) {
   using C = Complex<T, W>;
-  const C z = at<T, W>(x, 0);
-  put<T, W>(x, 0, C{z.re + z.im, Reg<T, W>{}});
-  put<T, W>(x, h, C{z.re - z.im, Reg<T, W>{}});
-  for (int64_t k = 1; 2 * k <= h; ++k) {
-    const C a = T(0.5) * at<T, W>(x, k), b = T(0.5) * conj(at<T, W>(x, h - k)), e = a + b, o = times(minus_i(a - b), spread<T, W>(twiddle + 2 * k));
-    put<T, W>(x, k, e + o);
-    put<T, W>(x, h - k, conj(e - o));
+  for (int64_t k = first; 2 * k <= h; ++k) {
+    C a = at<T, W>(x, k), b = conj(at<T, W>(x, h - k));
+    split_pair<T, W>(a, b, spread<T, W>(twiddle + 2 * k));
+    put<T, W>(x, k, a);
+    put<T, W>(x, h - k, conj(b));
   }
 }
 
