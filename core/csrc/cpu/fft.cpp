@@ -64,14 +64,20 @@ struct Geometry {
 
 template <class T> void line_of_matrix(const FftPlan<T>& plan, bool forward, T scale, const T* in, int64_t in_stride, T* out, int64_t out_stride) {
   const FftKernels<T>& k = fft_kernels<T>();
-  const int64_t column_groups = (plan.columns->n + k.lanes - 1) / k.lanes, row_groups = (plan.rows->n + k.lanes - 1) / k.lanes, grain = plan.n < kParallelLine ? plan.n : 1;
-  Scratch<T> middle(2 * plan.n);
-  const int64_t room = 4 * k.lanes * std::max(plan.rows->room(), plan.columns->room());
-  parallel_for(0, column_groups, grain, [&](int64_t first, int64_t last) {
+  const int64_t column_groups = (plan.columns->n + k.lanes - 1) / k.lanes, row_groups = (plan.rows->n + k.lanes - 1) / k.lanes;
+  const int64_t size = (2 * plan.n + 15) / 16 * 16, room = 4 * k.lanes * std::max(plan.rows->room(), plan.columns->room());
+  if (plan.n < kParallelLine) {
+    Scratch<T> space(size + room);
+    T *middle = space.data(), *work = middle + size;
+    k.columns(plan, forward, in, in_stride, middle, 0, column_groups, work);
+    return k.rows(plan, forward, scale, middle, out, out_stride, 0, row_groups, work);
+  }
+  Scratch<T> middle(size);
+  parallel_for(0, column_groups, 1, [&](int64_t first, int64_t last) {
     Scratch<T> work(room);
     k.columns(plan, forward, in, in_stride, middle.data(), first, last, work.data());
   });
-  parallel_for(0, row_groups, grain, [&](int64_t first, int64_t last) {
+  parallel_for(0, row_groups, 1, [&](int64_t first, int64_t last) {
     Scratch<T> work(room);
     k.rows(plan, forward, scale, middle.data(), out, out_stride, first, last, work.data());
   });

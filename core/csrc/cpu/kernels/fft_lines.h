@@ -5,20 +5,29 @@
 namespace trine::cpu {
 namespace {
 
+// Pair k of `lanes` adjacent lines, `stride` after pair k - 1, as real and imaginary parts.
+template <class T> struct AdjacentSource {
+  const T* data;
+  int64_t stride, lanes;
+  bool swap;
+  Complex<T, true> operator()(int64_t k) const {
+    constexpr int64_t L = kLanes<T>;
+    const T* p = data + k * stride;
+    Vec<T> a, b;
+    if (lanes == L) a = load(p), b = load(p + L);
+    else if (2 * lanes <= L) a = load_first(p, 2 * lanes), b = Vec<T>{};
+    else a = load(p), b = load_first(p + L, 2 * lanes - L);
+    const Vec<T> re = evens<T>(a, b, Indices<T>()), im = odds<T>(a, b, Indices<T>());
+    return swap ? Complex<T, true>{im, re} : Complex<T, true>{re, im};
+  }
+};
+
 template <class T, bool W> void load_pairs(Reg<T, W>* to, int64_t swap, Lines<const T> in, int64_t lanes, int64_t n) {
   if (in.stride == 2) return load_elements<T, W>(to, 1, swap, {in.data, in.offset, 1}, lanes, 2 * n);
   if constexpr (W) {
-    constexpr int64_t L = kLanes<T>;
     if (adjacent(in.offset, lanes, 2)) {
-      for (int64_t k = 0; k < n; ++k) {
-        const T* p = in.data + in.offset[0] + k * in.stride;
-        Vec<T> a, b;
-        if (lanes == L) a = load(p), b = load(p + L);
-        else if (2 * lanes <= L) a = load_first(p, 2 * lanes), b = Vec<T>{};
-        else a = load(p), b = load_first(p + L, 2 * lanes - L);
-        to[2 * k + swap] = evens<T>(a, b, Indices<T>());
-        to[2 * k + 1 - swap] = odds<T>(a, b, Indices<T>());
-      }
+      const AdjacentSource<T> from{in.data + in.offset[0], in.stride, lanes, swap != 0};
+      for (int64_t k = 0; k < n; ++k) put<T, true>(to, k, from(k));
       return;
     }
   }
@@ -34,6 +43,17 @@ template <class T> inline void store_adjacent(T* p, Vec<T> re, Vec<T> im, int64_
   else if (2 * lanes <= L) store_first(p, a, 2 * lanes);
   else store(p, a), store_first(p + L, b, 2 * lanes - L);
 }
+
+template <class T> struct AdjacentSink {
+  T* data;
+  int64_t stride, lanes;
+  bool swap;
+  T scale;
+  void operator()(int64_t k, Complex<T, true> v) const {
+    const Vec<T> re = v.re * splat(scale), im = v.im * splat(scale);
+    store_adjacent<T>(data + k * stride, swap ? im : re, swap ? re : im, lanes);
+  }
+};
 
 template <class T, size_t... I> inline Vec<T> reversed(Vec<T> a, std::index_sequence<I...>) { return __builtin_shufflevector(a, a, static_cast<int>(sizeof...(I) - 1 - I)...); }
 
@@ -64,8 +84,8 @@ template <class T, bool W> void store_pairs(const Reg<T, W>* from, int64_t swap,
   if (out.stride == 2) return store_elements<T, W>(from, 1, swap, scale, {out.data, out.offset, 1}, lanes, 2 * n);
   if constexpr (W) {
     if (adjacent(out.offset, lanes, 2)) {
-      const Vec<T> f = splat<T>(scale);
-      for (int64_t k = 0; k < n; ++k) store_adjacent<T>(out.data + out.offset[0] + k * out.stride, from[2 * k + swap] * f, from[2 * k + 1 - swap] * f, lanes);
+      const AdjacentSink<T> to{out.data + out.offset[0], out.stride, lanes, swap != 0, scale};
+      for (int64_t k = 0; k < n; ++k) to(k, at<T, true>(from, k));
       return;
     }
   }
