@@ -2,7 +2,7 @@
 //
 // Groups of as many lines as a register has lanes are transformed together: element k of the group is a register of real parts and one of
 // imaginary parts. Stockham's self-sorting passes of radix 2 to 13; prime lengths by Rader's algorithm, other lengths by Bluestein's. Lines
-// that are long or few are transformed one by one: as a matrix, whose columns and rows are groups (the four-step algorithm).
+// that are long or few, or fill whole registers, are transformed one by one: as a matrix, whose columns and rows are groups (the four-step algorithm).
 #pragma once
 #include <complex>
 #include <cstdint>
