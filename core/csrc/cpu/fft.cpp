@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kLongLine = 4096;     // from here on a line is transformed alone
 constexpr int64_t kParallelLine = 1 << 15;  // from here on by several threads
-constexpr int64_t kMatrixLine = 256;    // from here on alone as a matrix, where there are few lines
+constexpr int64_t kMatrixLine = 256;    // from here on alone as a matrix, where there are few lines or the matrix fills whole registers
 
 double scale_of(int64_t normalization, int64_t n) { return normalization == 0 ? 1.0 : normalization == 1 ? 1.0 / std::sqrt(static_cast<double>(n)) : 1.0 / static_cast<double>(n); }
 
@@ -64,14 +64,20 @@ struct Geometry {
 
 template <class T> void line_of_matrix(const FftPlan<T>& plan, bool forward, T scale, const T* in, int64_t in_stride, T* out, int64_t out_stride) {
   const FftKernels<T>& k = fft_kernels<T>();
-  const int64_t column_groups = (plan.columns->n + k.lanes - 1) / k.lanes, row_groups = (plan.rows->n + k.lanes - 1) / k.lanes, grain = plan.n < kParallelLine ? plan.n : 1;
-  Scratch<T> middle(2 * plan.n);
-  const int64_t room = 4 * k.lanes * std::max(plan.rows->room(), plan.columns->room());
-  parallel_for(0, column_groups, grain, [&](int64_t first, int64_t last) {
+  const int64_t column_groups = (plan.columns->n + k.lanes - 1) / k.lanes, row_groups = (plan.rows->n + k.lanes - 1) / k.lanes;
+  const int64_t size = (2 * plan.n + 15) / 16 * 16, room = 4 * k.lanes * std::max(plan.rows->room(), plan.columns->room());
+  if (plan.n < kParallelLine) {
+    Scratch<T> space(size + room);
+    T *middle = space.data(), *work = middle + size;
+    k.columns(plan, forward, in, in_stride, middle, 0, column_groups, work);
+    return k.rows(plan, forward, scale, middle, out, out_stride, 0, row_groups, work);
+  }
+  Scratch<T> middle(size);
+  parallel_for(0, column_groups, 1, [&](int64_t first, int64_t last) {
     Scratch<T> work(room);
     k.columns(plan, forward, in, in_stride, middle.data(), first, last, work.data());
   });
-  parallel_for(0, row_groups, grain, [&](int64_t first, int64_t last) {
+  parallel_for(0, row_groups, 1, [&](int64_t first, int64_t last) {
     Scratch<T> work(room);
     k.rows(plan, forward, scale, middle.data(), out, out_stride, first, last, work.data());
   });
@@ -94,9 +100,13 @@ template <class T> void transform_alone(const FftPlan<T>& plan, T* data) {
 template <class T> void line(const FftJob<T>& job, const T* in, int64_t in_stride, T* out, int64_t out_stride) {
   const FftPlan<T>& plan = *job.plan;
   if (job.kind == FftKind::Complex && plan.matrix()) return line_of_matrix(plan, job.forward, job.scale, in, in_stride, out, out_stride);
+  const int64_t h = job.n / 2;
+  if (job.kind == FftKind::RealToHalf && plan.matrix() && job.real_twiddle && in_stride == 1 && out_stride == 2 && job.bins == h + 1) {
+    line_of_matrix(plan, true, job.scale, in, 2, out, 2);
+    return fft_kernels<T>().split(out, h, job.real_twiddle);
+  }
   Scratch<T> data(2 * (plan.n + 1));
   T* x = data.data();
-  const int64_t h = job.n / 2;
   if (job.kind == FftKind::Complex) {
     copy_pairs(x, 2, in, in_stride, job.n, T(1), !job.forward);
     transform_alone(plan, x);
@@ -136,7 +146,9 @@ template <class T> void transform_lines(const FftJob<T>& job, const Geometry& g,
   const FftPlan<T>& plan = *job.plan;
   const bool few = 2 * g.count <= kernels.lanes;
   const bool columns = plan.direct() && g.in_stride != 1;
-  if ((plan.n >= kLongLine && !columns) || (few && (plan.n >= kMatrixLine || g.count == 1))) {
+  const bool whole = plan.matrix() && plan.rows->n % kernels.lanes == 0 && plan.columns->n % kernels.lanes == 0 && g.in_stride == 1 && g.out_stride == 1 &&
+                     (job.kind == FftKind::Complex || (job.kind == FftKind::RealToHalf && job.real_twiddle));
+  if ((plan.n >= kLongLine && !columns) || (few && (plan.n >= kMatrixLine || g.count == 1)) || whole) {
     auto run = [&](int64_t first, int64_t last) {
       for (int64_t q = first; q < last; ++q) {
         int64_t from, to;

@@ -2,7 +2,7 @@
 //
 // Groups of as many lines as a register has lanes are transformed together: element k of the group is a register of real parts and one of
 // imaginary parts. Stockham's self-sorting passes of radix 2 to 13; prime lengths by Rader's algorithm, other lengths by Bluestein's. Lines
-// that are long or few are transformed one by one: as a matrix, whose columns and rows are groups (the four-step algorithm).
+// that are long or few, or fill whole registers, are transformed one by one: as a matrix, whose columns and rows are groups (the four-step algorithm).
 #pragma once
 #include <complex>
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cpu/isa.h"
+#include "cpu/lines.h"
 
 namespace trine::cpu {
 
@@ -48,13 +49,6 @@ template <class T> struct FftReal {  // of a real line of even length 2 h
   std::vector<T> twiddle;            // exp(-2 pi i k / 2 h) for k = 0 .. h / 2, pairs
 };
 
-// Lines in memory: element k of line q at data[offset[q] + k * stride]; all in units of T.
-template <class T> struct FftLines {
-  T* data;
-  const int64_t* offset;
-  int64_t stride;
-};
-
 enum class FftKind { Complex, RealToHalf, HalfToReal };
 
 // A transform of up to `lanes` lines (twice as many for real ones of odd length).
@@ -69,7 +63,7 @@ template <class T> struct FftJob {
 
 template <class T> struct FftKernels {
   int64_t lanes;
-  void (*group)(const FftJob<T>& job, FftLines<const T> in, FftLines<T> out, int64_t count, T* work);
+  void (*group)(const FftJob<T>& job, Lines<const T> in, Lines<T> out, int64_t count, T* work);
   // The steps of a line as a matrix, for groups [first, last) of columns, then of rows; `middle` holds n pairs.
   void (*columns)(const FftPlan<T>& plan, bool forward, const T* in, int64_t stride, T* middle, int64_t first, int64_t last, T* work);
   void (*rows)(const FftPlan<T>& plan, bool forward, T scale, const T* middle, T* out, int64_t stride, int64_t first, int64_t last, T* work);

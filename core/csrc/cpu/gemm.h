@@ -19,6 +19,7 @@ template <class T> struct Gemm {
   const T* row_bias = nullptr;  // [m]
   const T* col_bias = nullptr;  // [n]
   bool accumulate = false;
+  bool negative = false;  // C = - A B (+ ...)
 };
 
 TRINE_ISA_DECLARE(void, gemm_float, (const Gemm<float>&));

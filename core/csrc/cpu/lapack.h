@@ -7,6 +7,7 @@
 #include "cpu/dense.h"
 #include "cpu/scratch.h"
 #include "rules/linalg.h"
+#include "trine/kernels.h"
 
 // Fortran's symbols as scipy-openblas32 exports them, for float, double, complex float and complex double.
 #define TRINE_LAPACK_REAL(NAME, ...) \
@@ -23,7 +24,6 @@ using Char = const char*;
 TRINE_LAPACK_ALL(potrf, Char uplo, Int n, void* a, Int lda, int* info, size_t)
 TRINE_LAPACK_ALL(getrf, Int m, Int n, void* a, Int lda, int* pivots, int* info)
 TRINE_LAPACK_ALL(getrs, Char trans, Int n, Int nrhs, const void* a, Int lda, const int* pivots, void* b, Int ldb, int* info, size_t)
-TRINE_LAPACK_ALL(getri, Int n, void* a, Int lda, const int* pivots, void* work, Int lwork, int* info)
 TRINE_LAPACK_ALL(trsm, Char side, Char uplo, Char trans, Char diag, Int m, Int n, const void* alpha, const void* a, Int lda, void* b, Int ldb, size_t, size_t, size_t, size_t)
 TRINE_LAPACK_ALL(geqrf, Int m, Int n, void* a, Int lda, void* tau, void* work, Int lwork, int* info)
 TRINE_LAPACK_REAL(orgqr, Int m, Int n, Int k, void* a, Int lda, const void* tau, void* work, Int lwork, int* info)
@@ -91,7 +91,7 @@ class Columns {
     return c;
   }
   void fill(const Tensor& in) const {
-    if (!dense_.is_same(in)) convert_copy(dense_, in);
+    if (!dense_.is_same(in)) cpu::copy_(dense_, in, false);
   }
   int rows() const { return rows_; }
   int cols() const { return cols_; }

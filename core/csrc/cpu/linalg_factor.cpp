@@ -1,41 +1,74 @@
 // Factorisations by elimination (Cholesky, LU, LDL) and what follows from them: solutions, inverses, determinants.
-#include "cpu/lapack.h"
+#include "cpu/for_groups.h"
 #include "cpu/lu.h"
 #include "trine/kernels.h"
 
 namespace trine::cpu {
+
+TRINE_ISA_TABLE(matrix_groups_float);
+TRINE_ISA_TABLE(matrix_groups_double);
+template <> const MatrixGroups<float>& matrix_groups<float>() { return *matrix_groups_float(); }
+template <> const MatrixGroups<double>& matrix_groups<double>() { return *matrix_groups_double(); }
+
 namespace {
+
+constexpr int64_t kGroupedColumns = 64;  // of right sides that are eliminated together with a group of matrices
 
 double cube(int n) { return double(n) * n * n; }
 
-// LU in place; gives the number of row exchanges.
-template <class T> int factor(T* a, int m, int n, int* pivots, int* info) {
+int count_exchanges(const int* pivots, int n) {
+  int exchanges = 0;
+  for (int i = 0; i < n; ++i) exchanges += pivots[i] != i + 1;
+  return exchanges;
+}
+
+// LU in place.
+template <class T> void factor(T* a, int m, int n, int* pivots, int* info) {
   const int lda = std::max(1, m);
   if (m <= kSmallMatrix && n <= kSmallMatrix) *info = lu_small(a, m, n, pivots);
   else if constexpr (is_complex_type<T>) TRINE_LAPACK(T, getrf)(&m, &n, a, &lda, pivots, info);
   else *info = lu_factor(a, m, n, lda, pivots);
-  int exchanges = 0;
-  for (int i = 0; i < std::min(m, n); ++i) exchanges += pivots[i] != i + 1;
-  return exchanges;
 }
 
 template <class T> void solve_factored(char trans, const T* lu, int n, const int* pivots, T* b, int k) {
   if (trans == 'N' && n <= kSmallMatrix) return solve_small(lu, n, pivots, b, k);
+  if constexpr (!is_complex_type<T>)
+    if (trans == 'N') return lu_solve(lu, n, pivots, b, k);
   const int ld = std::max(1, n);
   int info = 0;
   TRINE_LAPACK(T, getrs)(&trans, &n, &k, lu, &ld, pivots, b, &ld, &info, 1);
 }
 
-// Calls f(i, LU matrix, pivots, exchanges, info) after each factorisation of A into LU and pivots.
-template <class F> void factor_each(const char* op, const Columns& lu, const DenseOutput& pivots, const Tensor& A, F&& f) {
-  lu.fill(A);
+// Factors and, with `x`, solutions of small matrices in groups; B is the identity where it is not defined.
+template <class T> void solve_groups(const Tensor& A, const Tensor& B, int64_t k, T* lu, int* pivots, int* info, T* x) {
+  const int n = static_cast<int>(A.size(-1));
+  const GroupMatrices a(A);
+  const std::optional<GroupMatrices> b = B.defined() ? std::optional(GroupMatrices(B)) : std::nullopt;
+  const LuGroups<T> job{n, static_cast<int>(k), a.input<T>(), b ? b->input<T>() : GroupInput<T>{}, lu, x, pivots, info};
+  for_groups(matrix_groups<T>().lu, job, A.numel() / (n * n), cube(n) + 2.0 * n * n * static_cast<double>(k), 2 * n * (n + k));
+}
+
+// Calls f(i, LU matrix, pivots, exchanges, info) after each factorisation of A into LU and pivots; `x`, where given, takes the solutions of
+// A X = B from small matrices (in_groups).
+template <class F> void factor_each(const char* op, const Columns& lu, const DenseOutput& pivots, const Tensor& A, F&& f, const Tensor& B = {}, const Columns* x = nullptr) {
   const int m = lu.rows(), n = lu.cols(), k = std::min(m, n);
   TRINE_DISPATCH_FLOAT_COMPLEX(A.dtype(), op, {
+    if constexpr (!is_complex_type<scalar_t>)
+      if (m == n && in_groups(A)) {
+        Scratch<int> failed(lu.batch());
+        solve_groups(A, B, x ? x->cols() : 0, lu.matrix<scalar_t>(0), pivots.data<int>(), failed.data(), x ? x->matrix<scalar_t>(0) : nullptr);
+        for (int64_t i = 0; i < lu.batch(); ++i) {
+          int* p = pivots.data<int>() + i * k;
+          f(i, lu.matrix<scalar_t>(i), p, count_exchanges(p, k), failed[i]);
+        }
+        return;
+      }
+    lu.fill(A);
     for_matrices(lu.batch(), cube(n), [&](int64_t i) {
       int failed = 0;
       int* p = pivots.data<int>() + i * k;
-      const int exchanges = factor(lu.matrix<scalar_t>(i), m, n, p, &failed);
-      f(i, lu.matrix<scalar_t>(i), p, exchanges, failed);
+      factor(lu.matrix<scalar_t>(i), m, n, p, &failed);
+      f(i, lu.matrix<scalar_t>(i), p, count_exchanges(p, k), failed);
     });
   });
 }
@@ -46,10 +79,19 @@ void linalg_cholesky(Tensor& L, Tensor& info, const Tensor& A, bool upper) {
   Columns out(L);
   DenseOutput failed(info);
   trine::fill_(failed.tensor(), Scalar(0));
-  out.fill(A);
   const int n = out.rows();
   const char uplo = upper ? 'U' : 'L';
   TRINE_DISPATCH_FLOAT_COMPLEX(A.dtype(), "linalg.cholesky", {
+    if constexpr (!is_complex_type<scalar_t>)
+      if (in_groups(A)) {
+        const GroupMatrices a(A);
+        const CholeskyGroups<scalar_t> job{n, a.input<scalar_t>(), upper, out.matrix<scalar_t>(0), failed.data<int>()};
+        for_groups(matrix_groups<scalar_t>().cholesky, job, out.batch(), cube(n) / 3, 2 * n * n);
+        out.finish();
+        failed.finish();
+        return;
+      }
+    out.fill(A);
     for_matrices(out.batch(), cube(n), [&](int64_t i) {
       scalar_t* a = out.matrix<scalar_t>(i);
       TRINE_LAPACK(scalar_t, potrf)(&uplo, &n, a, &n, failed.data<int>() + i, 1);
@@ -74,28 +116,24 @@ void linalg_inv(Tensor& inverse, Tensor& info, const Tensor& A) {
   Columns out(inverse);
   DenseOutput failed(info);
   trine::fill_(failed.tensor(), Scalar(0));
-  out.fill(A);
   const int n = out.rows();
   TRINE_DISPATCH_FLOAT_COMPLEX(A.dtype(), "linalg.inv", {
-    int lwork = -1, unused = 0;
-    scalar_t answer{};
-    if (n > 0) TRINE_LAPACK(scalar_t, getri)(&n, nullptr, &n, nullptr, &answer, &lwork, &unused);
-    lwork = workspace_size(answer);
+    if constexpr (!is_complex_type<scalar_t>)
+      if (in_groups(A)) {
+        solve_groups<scalar_t>(A, Tensor(), n, nullptr, nullptr, failed.data<int>(), out.matrix<scalar_t>(0));
+        out.finish();
+        failed.finish();
+        return;
+      }
+    const Columns factors = Columns::copy(A);
     for_matrices(out.batch(), 2 * cube(n), [&](int64_t i) {
       Scratch<int> pivots(n);
-      Scratch<scalar_t> work(lwork);
-      int* error = failed.data<int>() + i;
+      const scalar_t* lu = factors.matrix<scalar_t>(i);
+      factor(factors.matrix<scalar_t>(i), n, n, pivots.data(), failed.data<int>() + i);
       scalar_t* matrix = out.matrix<scalar_t>(i);
-      factor(matrix, n, n, pivots.data(), error);
-      if (n <= kSmallMatrix && *error == 0) {
-        Scratch<scalar_t> factors(n * n);
-        std::copy(matrix, matrix + n * n, factors.data());
-        std::fill(matrix, matrix + n * n, scalar_t(0));
-        for (int j = 0; j < n; ++j) matrix[j * n + j] = scalar_t(1);
-        return solve_small(factors.data(), n, pivots.data(), matrix, n);
-      }
-      int again = 0;
-      if (*error == 0) TRINE_LAPACK(scalar_t, getri)(&n, matrix, &n, pivots.data(), work.data(), &lwork, &again);
+      std::fill(matrix, matrix + int64_t{n} * n, scalar_t(0));
+      for (int64_t j = 0; j < n; ++j) matrix[j * n + j] = scalar_t(1);
+      if (failed.data<int>()[i] == 0) solve_factored('N', lu, n, pivots.data(), matrix, n);
     });
   });
   out.finish();
@@ -107,9 +145,10 @@ void linalg_solve_matrix(Tensor& X, Tensor& LU, Tensor& pivots, Tensor& info, co
   Columns factors(LU);
   std::optional<Columns> columns;
   std::optional<DenseOutput> transposed;
+  const bool together = left && in_groups(A) && B.size(-1) >= 1 && B.size(-1) <= kGroupedColumns;
   if (left) {
     columns.emplace(X);
-    columns->fill(B);
+    if (!together) columns->fill(B);
   } else {
     transposed.emplace(X);
     if (!transposed->tensor().is_same(B)) convert_copy(transposed->tensor(), B);
@@ -119,8 +158,8 @@ void linalg_solve_matrix(Tensor& X, Tensor& LU, Tensor& pivots, Tensor& info, co
   const int n = factors.rows(), k = static_cast<int>(rules::checked_extent(B.size(left ? -1 : -2)));
   factor_each("linalg.solve", factors, rows, A, [&]<class T>(int64_t i, const T* lu, const int* p, int, int error) {
     failed.data<int>()[i] = error;
-    if (error == 0 && k > 0) solve_factored(left ? 'N' : 'T', lu, n, p, left ? columns->matrix<T>(i) : transposed->data<T>() + i * n * k, k);
-  });
+    if (error == 0 && k > 0 && !together) solve_factored(left ? 'N' : 'T', lu, n, p, left ? columns->matrix<T>(i) : transposed->data<T>() + i * n * k, k);
+  }, B, together ? &*columns : nullptr);
   if (left) columns->finish();
   else transposed->finish();
   factors.finish();

@@ -1,5 +1,5 @@
 // Decompositions by orthogonal transformations: QR and products of Householder reflections, and least squares.
-#include "cpu/lapack.h"
+#include "cpu/for_groups.h"
 #include "trine/kernels.h"
 
 namespace trine::cpu {
@@ -39,14 +39,24 @@ template <class T> void householder_columns(T* a, int m, int n, int k, const T* 
 void linalg_qr(Tensor& Q, Tensor& R, const Tensor& A, std::string_view mode) {
   const bool only_r = mode == "r";
   const int m = static_cast<int>(rules::checked_extent(A.size(-2))), n = static_cast<int>(rules::checked_extent(A.size(-1))), k = std::min(m, n);
-  Columns work = Columns::copy(A), r(R);
+  Columns r(R);
   std::optional<Columns> q;
   if (!only_r) {
     q.emplace(Q);
-    if (n == 0 && m > 0) q->fill(eye(m, m, A.dtype(), A.device()));
+    if (n == 0 && m > 0) q->fill(eye(m, q->cols(), A.dtype(), A.device()));
   }
   TRINE_DISPATCH_FLOAT_COMPLEX(A.dtype(), "linalg.qr", {
     const int columns = only_r ? 0 : q->cols(), used = std::min(k, columns);
+    if constexpr (!is_complex_type<scalar_t>)
+      if (in_groups(A)) {
+        const GroupMatrices a(A);
+        const QrGroups<scalar_t> job{m, n, columns, a.input<scalar_t>(), q ? q->matrix<scalar_t>(0) : nullptr, r.matrix<scalar_t>(0)};
+        for_groups(matrix_groups<scalar_t>().qr, job, r.batch(), 4 * flops(m, n), 2 * m * (n + columns));
+        r.finish();
+        if (q) q->finish();
+        return;
+      }
+    const Columns work = Columns::copy(A);
     const int lwork = k > 0 ? std::max(qr_workspace<scalar_t>(m, n), only_r ? 1 : product_workspace<scalar_t>(m, columns, used)) : 1;
     for_matrices(work.batch(), 2 * flops(m, n), [&](int64_t i) {
       Scratch<scalar_t> space(lwork), tau(k);

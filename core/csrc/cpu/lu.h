@@ -12,8 +12,18 @@ namespace trine::cpu {
 TRINE_ISA_DECLARE(int, lu_panel_float, (float* a, int64_t m, int64_t n, int64_t lda, int* pivots));
 TRINE_ISA_DECLARE(int, lu_panel_double, (double* a, int64_t m, int64_t n, int64_t lda, int* pivots));
 
+constexpr int kTriangle = 16;
+
+// X of T X = B in the place of B [n, k], for an upper triangle T of at most kTriangle rows or a lower one with a unit diagonal.
+TRINE_ISA_DECLARE(void, triangle_block_float, (bool upper, const float* t, int64_t ldt, float* b, int64_t ldb, int64_t n, int64_t k));
+TRINE_ISA_DECLARE(void, triangle_block_double, (bool upper, const double* t, int64_t ldt, double* b, int64_t ldb, int64_t n, int64_t k));
+
 int lu_factor(float* a, int64_t m, int64_t n, int64_t lda, int* pivots);
 int lu_factor(double* a, int64_t m, int64_t n, int64_t lda, int* pivots);
+
+// X of A X = B in the place of B [n, k], from A's factors; columns follow one another.
+void lu_solve(const float* lu, int64_t n, const int* pivots, float* b, int64_t k);
+void lu_solve(const double* lu, int64_t n, const int* pivots, double* b, int64_t k);
 
 constexpr int kSmallMatrix = 24;  // up to this size a call of LAPACK costs more than it does
 

@@ -1,131 +1,38 @@
-// Lines of memory into groups and back: blocks are turned in registers where elements of a line are adjacent, pairs are taken apart where lines are.
+// Lines of complex numbers into groups and back: pairs are taken apart where lines are adjacent.
 #pragma once
 #include "cpu/kernels/fft_passes.h"
 
 namespace trine::cpu {
 namespace {
 
-template <class T, size_t... I> inline Vec<T> zip_low(Vec<T> a, Vec<T> b, std::index_sequence<I...>) {
-  return __builtin_shufflevector(a, b, static_cast<int>(I % 2 * sizeof...(I) + I / 2)...);
-}
-template <class T, size_t... I> inline Vec<T> zip_high(Vec<T> a, Vec<T> b, std::index_sequence<I...>) {
-  return __builtin_shufflevector(a, b, static_cast<int>(I % 2 * sizeof...(I) + sizeof...(I) / 2 + I / 2)...);
-}
-template <class T, size_t... I> inline Vec<T> evens(Vec<T> a, Vec<T> b, std::index_sequence<I...>) { return __builtin_shufflevector(a, b, static_cast<int>(2 * I)...); }
-template <class T, size_t... I> inline Vec<T> odds(Vec<T> a, Vec<T> b, std::index_sequence<I...>) { return __builtin_shufflevector(a, b, static_cast<int>(2 * I + 1)...); }
-template <class T> using Indices = std::make_index_sequence<kLanes<T>>;
-
-// Rounds of interleaving registers that are half of them apart.
-template <class T> inline void turn(Vec<T> (&a)[kLanes<T>]) {
-  constexpr int L = kLanes<T>;
-#pragma GCC unroll 4
-  for (int round = 1; round < L; round *= 2) {
-    Vec<T> b[L];
-#pragma GCC unroll 8
-    for (int i = 0; i < L / 2; ++i) b[2 * i] = zip_low<T>(a[i], a[i + L / 2], Indices<T>()), b[2 * i + 1] = zip_high<T>(a[i], a[i + L / 2], Indices<T>());
-#pragma GCC unroll 16
-    for (int i = 0; i < L; ++i) a[i] = b[i];
-  }
-}
-
-inline bool adjacent(const int64_t* offset, int64_t lanes, int64_t step) {
-  for (int64_t l = 1; l < lanes; ++l)
-    if (offset[l] != offset[0] + l * step) return false;
-  return true;
-}
-
-// Element r of the lines to register step * (r ^ swap), for r < rows. `swap` (0 or 1) exchanges real and imaginary parts.
-template <class T, bool W> void load_elements(Reg<T, W>* to, int64_t step, int64_t swap, FftLines<const T> in, int64_t lanes, int64_t rows) {
-  const T* x = in.data;
-  if constexpr (!W) {
-    for (int64_t r = 0; r < rows; ++r) to[step * (r ^ swap)] = x[in.offset[0] + r * in.stride];
-  } else {
+// Pair k of `lanes` adjacent lines, `stride` after pair k - 1, as real and imaginary parts.
+template <class T> struct AdjacentSource {
+  const T* data;
+  int64_t stride, lanes;
+  bool swap;
+  Complex<T, true> operator()(int64_t k) const {
     constexpr int64_t L = kLanes<T>;
-    if (in.stride == 1) {
-      for (int64_t r = 0; r < rows; r += L) {
-        const int64_t count = rows - r < L ? rows - r : L;
-        Vec<T> v[L];
-        if (lanes == L && count == L) {
-#pragma GCC unroll 16
-          for (int l = 0; l < L; ++l) v[l] = load(x + in.offset[l] + r);
-        } else {
-          for (int64_t l = 0; l < L; ++l) v[l] = l < lanes ? load_first(x + in.offset[l] + r, count) : Vec<T>{};
-        }
-        turn<T>(v);
-        for (int64_t k = 0; k < count; ++k) to[step * ((r + k) ^ swap)] = v[k];
-      }
-    } else if (adjacent(in.offset, lanes, 1)) {
-      for (int64_t r = 0; r < rows; ++r) {
-        const T* p = x + in.offset[0] + r * in.stride;
-        to[step * (r ^ swap)] = lanes == L ? load(p) : load_first(p, lanes);
-      }
-    } else {
-      T* t = reinterpret_cast<T*>(to);
-      for (int64_t r = 0; r < rows; ++r)
-        for (int64_t l = 0; l < L; ++l) t[step * (r ^ swap) * L + l] = l < lanes ? x[in.offset[l] + r * in.stride] : T(0);
-    }
+    const T* p = data + k * stride;
+    Vec<T> a, b;
+    if (lanes == L) a = load(p), b = load(p + L);
+    else if (2 * lanes <= L) a = load_first(p, 2 * lanes), b = Vec<T>{};
+    else a = load(p), b = load_first(p + L, 2 * lanes - L);
+    const Vec<T> re = evens<T>(a, b, Indices<T>()), im = odds<T>(a, b, Indices<T>());
+    return swap ? Complex<T, true>{im, re} : Complex<T, true>{re, im};
   }
-}
+};
 
-template <class T, bool W> void load_pairs(Reg<T, W>* to, int64_t swap, FftLines<const T> in, int64_t lanes, int64_t n) {
+template <class T, bool W> void load_pairs(Reg<T, W>* to, int64_t swap, Lines<const T> in, int64_t lanes, int64_t n) {
   if (in.stride == 2) return load_elements<T, W>(to, 1, swap, {in.data, in.offset, 1}, lanes, 2 * n);
   if constexpr (W) {
-    constexpr int64_t L = kLanes<T>;
     if (adjacent(in.offset, lanes, 2)) {
-      for (int64_t k = 0; k < n; ++k) {
-        const T* p = in.data + in.offset[0] + k * in.stride;
-        Vec<T> a, b;
-        if (lanes == L) a = load(p), b = load(p + L);
-        else if (2 * lanes <= L) a = load_first(p, 2 * lanes), b = Vec<T>{};
-        else a = load(p), b = load_first(p + L, 2 * lanes - L);
-        to[2 * k + swap] = evens<T>(a, b, Indices<T>());
-        to[2 * k + 1 - swap] = odds<T>(a, b, Indices<T>());
-      }
+      const AdjacentSource<T> from{in.data + in.offset[0], in.stride, lanes, swap != 0};
+      for (int64_t k = 0; k < n; ++k) put<T, true>(to, k, from(k));
       return;
     }
   }
   load_elements<T, W>(to + swap, 2, 0, in, lanes, n);
   load_elements<T, W>(to + 1 - swap, 2, 0, {in.data + 1, in.offset, in.stride}, lanes, n);
-}
-
-// The way back, times `scale`.
-template <class T, bool W> void store_elements(const Reg<T, W>* from, int64_t step, int64_t swap, T scale, FftLines<T> out, int64_t lanes, int64_t rows) {
-  T* y = out.data;
-  if constexpr (!W) {
-    for (int64_t r = 0; r < rows; ++r) y[out.offset[0] + r * out.stride] = from[step * (r ^ swap)] * scale;
-  } else {
-    constexpr int64_t L = kLanes<T>;
-    const Vec<T> f = splat<T>(scale);
-    if (out.stride == 1) {
-      for (int64_t r = 0; r < rows; r += L) {
-        const int64_t count = rows - r < L ? rows - r : L;
-        Vec<T> v[L];
-        if (count == L) {
-#pragma GCC unroll 16
-          for (int k = 0; k < L; ++k) v[k] = from[step * ((r + k) ^ swap)] * f;
-        } else {
-          for (int64_t k = 0; k < L; ++k) v[k] = k < count ? from[step * ((r + k) ^ swap)] * f : Vec<T>{};
-        }
-        turn<T>(v);
-        if (lanes == L && count == L) {
-#pragma GCC unroll 16
-          for (int l = 0; l < L; ++l) store(y + out.offset[l] + r, v[l]);
-        } else {
-          for (int64_t l = 0; l < lanes; ++l) store_first(y + out.offset[l] + r, v[l], count);
-        }
-      }
-    } else if (adjacent(out.offset, lanes, 1)) {
-      for (int64_t r = 0; r < rows; ++r) {
-        T* p = y + out.offset[0] + r * out.stride;
-        const Vec<T> v = from[step * (r ^ swap)] * f;
-        lanes == L ? store(p, v) : store_first(p, v, lanes);
-      }
-    } else {
-      const T* t = reinterpret_cast<const T*>(from);
-      for (int64_t r = 0; r < rows; ++r)
-        for (int64_t l = 0; l < lanes; ++l) y[out.offset[l] + r * out.stride] = t[step * (r ^ swap) * L + l] * scale;
-    }
-  }
 }
 
 // Pairs of `lanes` adjacent lines at p.
@@ -137,12 +44,48 @@ template <class T> inline void store_adjacent(T* p, Vec<T> re, Vec<T> im, int64_
   else store(p, a), store_first(p + L, b, 2 * lanes - L);
 }
 
-template <class T, bool W> void store_pairs(const Reg<T, W>* from, int64_t swap, T scale, FftLines<T> out, int64_t lanes, int64_t n) {
+template <class T> struct AdjacentSink {
+  T* data;
+  int64_t stride, lanes;
+  bool swap;
+  T scale;
+  void operator()(int64_t k, Complex<T, true> v) const {
+    const Vec<T> re = v.re * splat(scale), im = v.im * splat(scale);
+    store_adjacent<T>(data + k * stride, swap ? im : re, swap ? re : im, lanes);
+  }
+};
+
+template <class T, size_t... I> inline Vec<T> reversed(Vec<T> a, std::index_sequence<I...>) { return __builtin_shufflevector(a, a, static_cast<int>(sizeof...(I) - 1 - I)...); }
+
+// Adjacent pairs at p as real and imaginary parts.
+template <class T> inline Complex<T, true> load_adjacent(const T* p) {
+  const Vec<T> a = load(p), b = load(p + kLanes<T>);
+  return {evens<T>(a, b, Indices<T>()), odds<T>(a, b, Indices<T>())};
+}
+
+// split_half of one line, a register of pairs from its front and one from its end at a time.
+template <class T> void split_line(T* data, int64_t h, const T* twiddle) {
+  constexpr int64_t L = kLanes<T>;
+  auto mirrored = [](Complex<T, true> v) { return Complex<T, true>{reversed<T>(v.re, Indices<T>()), -reversed<T>(v.im, Indices<T>())}; };
+  int64_t k = 1;
+  for (; k + L <= h - k - L + 1; k += L) {
+    T* back = data + 2 * (h - k - L + 1);
+    Complex<T, true> a = load_adjacent(data + 2 * k), b = mirrored(load_adjacent(back));
+    split_pair<T, true>(a, b, load_adjacent(twiddle + 2 * k));
+    b = mirrored(b);
+    store_adjacent<T>(data + 2 * k, a.re, a.im, L);
+    store_adjacent<T>(back, b.re, b.im, L);
+  }
+  split_ends<T, false>(data, h);
+  split_half<T, false>(data, h, twiddle, k);
+}
+
+template <class T, bool W> void store_pairs(const Reg<T, W>* from, int64_t swap, T scale, Lines<T> out, int64_t lanes, int64_t n) {
   if (out.stride == 2) return store_elements<T, W>(from, 1, swap, scale, {out.data, out.offset, 1}, lanes, 2 * n);
   if constexpr (W) {
     if (adjacent(out.offset, lanes, 2)) {
-      const Vec<T> f = splat<T>(scale);
-      for (int64_t k = 0; k < n; ++k) store_adjacent<T>(out.data + out.offset[0] + k * out.stride, from[2 * k + swap] * f, from[2 * k + 1 - swap] * f, lanes);
+      const AdjacentSink<T> to{out.data + out.offset[0], out.stride, lanes, swap != 0, scale};
+      for (int64_t k = 0; k < n; ++k) to(k, at<T, true>(from, k));
       return;
     }
   }

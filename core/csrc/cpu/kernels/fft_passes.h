@@ -1,16 +1,10 @@
 // Stockham passes over groups: registers of real and imaginary parts that alternate in memory. With `kWide` false a group is one line.
 #pragma once
-#include <utility>
-
 #include "cpu/fft.h"
-#include "cpu/kernels/vec.h"
+#include "cpu/kernels/lines.h"
 
 namespace trine::cpu {
 namespace {
-
-template <class T, bool kWide> struct RegOf { typedef T type; };
-template <class T> struct RegOf<T, true> { typedef Vec<T> type; };
-template <class T, bool kWide> using Reg = typename RegOf<T, kWide>::type;
 
 template <class T, bool kWide> struct Complex {
   Reg<T, kWide> re, im;
@@ -82,56 +76,79 @@ template <class T, bool W, int R> inline void butterfly(Complex<T, W> (&x)[R], [
   }
 }
 
+template <class T, bool W> inline Complex<T, W> at(const Reg<T, W>* x, int64_t k) { return {x[2 * k], x[2 * k + 1]}; }
+template <class T, bool W> inline void put(Reg<T, W>* x, int64_t k, Complex<T, W> v) { x[2 * k] = v.re, x[2 * k + 1] = v.im; }
+
+// Where a pass reads its pairs and where it writes them, unless that is memory of another form.
+template <class T, bool W> struct Source {
+  const Reg<T, W>* __restrict x;
+  Complex<T, W> operator()(int64_t k) const { return {x[2 * k], x[2 * k + 1]}; }
+};
+template <class T, bool W> struct Sink {
+  Reg<T, W>* __restrict y;
+  void operator()(int64_t k, Complex<T, W> v) const { y[2 * k] = v.re, y[2 * k + 1] = v.im; }
+};
+
 // y[q + s (r p + j)] = w^(p j) sum_k x[q + s (p + m k)] exp(-2 pi i j k / r)
-template <class T, bool W, int R, bool kTurn> void pass_of(const FftPass<T>& pass, int64_t s, const Reg<T, W>* __restrict x, Reg<T, W>* __restrict y) {
+template <class T, bool W, int R, bool kTurn, class From, class To> void pass_of(const FftPass<T>& pass, int64_t s, From x, To y) {
   using C = Complex<T, W>;
   const int64_t m = pass.count;
   const T* twiddle = pass.twiddle.data();
   const T* root = pass.root.data();
   for (int64_t p = 0; p < m; ++p, twiddle += 2 * (R - 1)) {
-    const Reg<T, W>* from = x + 2 * s * p;
-    Reg<T, W>* to = y + 2 * s * R * p;
-    for (int64_t q = 0; q < 2 * s; q += 2) {
+    for (int64_t q = 0; q < s; ++q) {
       C v[R];
 #pragma GCC unroll 16
-      for (int k = 0; k < R; ++k) v[k] = {from[q + 2 * s * m * k], from[q + 2 * s * m * k + 1]};
+      for (int k = 0; k < R; ++k) v[k] = x(q + s * (p + m * k));
       butterfly<T, W, R>(v, root);
-      to[q] = v[0].re, to[q + 1] = v[0].im;
+      y(q + s * R * p, v[0]);
 #pragma GCC unroll 16
-      for (int j = 1; j < R; ++j) {
-        C r = kTurn ? times(v[j], spread<T, W>(twiddle + 2 * (j - 1))) : v[j];
-        to[q + 2 * s * j] = r.re, to[q + 2 * s * j + 1] = r.im;
-      }
+      for (int j = 1; j < R; ++j) y(q + s * (R * p + j), kTurn ? times(v[j], spread<T, W>(twiddle + 2 * (j - 1))) : v[j]);
     }
   }
 }
 
-template <class T, bool W, int R> void pass_either(const FftPass<T>& pass, int64_t s, const Reg<T, W>* x, Reg<T, W>* y) {
-  pass.count > 1 ? pass_of<T, W, R, true>(pass, s, x, y) : pass_of<T, W, R, false>(pass, s, x, y);
+// The last pass has no twiddle factors.
+template <class T, bool W, bool kTurn, class From, class To> void run_pass(const FftPass<T>& pass, int64_t s, From x, To y) {
+  switch (pass.radix) {
+    case 2: return pass_of<T, W, 2, kTurn>(pass, s, x, y);
+    case 3: return pass_of<T, W, 3, kTurn>(pass, s, x, y);
+    case 4: return pass_of<T, W, 4, kTurn>(pass, s, x, y);
+    case 5: return pass_of<T, W, 5, kTurn>(pass, s, x, y);
+    case 7: return pass_of<T, W, 7, kTurn>(pass, s, x, y);
+    case 8: return pass_of<T, W, 8, kTurn>(pass, s, x, y);
+    case 11: return pass_of<T, W, 11, kTurn>(pass, s, x, y);
+    default: return pass_of<T, W, 13, kTurn>(pass, s, x, y);
+  }
 }
 
 // Transforms n pairs; gives the one of the two buffers that holds the result.
 template <class T, bool W> Reg<T, W>* run_passes(const FftPlan<T>& plan, Reg<T, W>* x, Reg<T, W>* y) {
   int64_t s = 1;
   for (const FftPass<T>& pass : plan.passes) {
-    switch (pass.radix) {
-      case 2: pass_either<T, W, 2>(pass, s, x, y); break;
-      case 3: pass_either<T, W, 3>(pass, s, x, y); break;
-      case 4: pass_either<T, W, 4>(pass, s, x, y); break;
-      case 5: pass_either<T, W, 5>(pass, s, x, y); break;
-      case 7: pass_either<T, W, 7>(pass, s, x, y); break;
-      case 8: pass_either<T, W, 8>(pass, s, x, y); break;
-      case 11: pass_either<T, W, 11>(pass, s, x, y); break;
-      default: pass_either<T, W, 13>(pass, s, x, y);
-    }
+    const Source<T, W> from{x};
+    const Sink<T, W> to{y};
+    pass.count > 1 ? run_pass<T, W, true>(pass, s, from, to) : run_pass<T, W, false>(pass, s, from, to);
     std::swap(x, y);
     s *= pass.radix;
   }
   return x;
 }
 
-template <class T, bool W> inline Complex<T, W> at(const Reg<T, W>* x, int64_t k) { return {x[2 * k], x[2 * k + 1]}; }
-template <class T, bool W> inline void put(Reg<T, W>* x, int64_t k, Complex<T, W> v) { x[2 * k] = v.re, x[2 * k + 1] = v.im; }
+// The same for at least one pass, of which the last one writes to `to`, and the first one, where there are others, reads from `from`: pairs
+// that are not in a buffer yet.
+template <class T, class From, class To> void run_passes(const FftPlan<T>& plan, From from, Vec<T>* x, Vec<T>* y, To to) {
+  int64_t s = 1;
+  const size_t last = plan.passes.size() - 1;
+  if (last == 0)
+    for (int64_t k = 0; k < plan.n; ++k) Sink<T, true>{x}(k, from(k));
+  for (size_t i = 0; i < last; ++i, std::swap(x, y)) {
+    const FftPass<T>& pass = plan.passes[i];
+    i == 0 ? run_pass<T, true, true>(pass, s, from, Sink<T, true>{x}) : run_pass<T, true, true>(pass, s, Source<T, true>{y}, Sink<T, true>{x});
+    s *= pass.radix;
+  }
+  run_pass<T, true, false>(plan.passes[last], s, Source<T, true>{last == 0 ? x : y}, to);
+}
 
 // The convolution's middle: transforms x, multiplies by the plan's spectrum, transforms back (with real and imaginary parts exchanged).
 // `run` transforms x and gives where the result lies, as run_passes does.
@@ -170,16 +187,26 @@ template <class T, bool W> Reg<T, W>* transform(const FftPlan<T>& plan, Reg<T, W
   return x;
 }
 
-// X[k] of a real line from the transform Z of its h pairs: E + w^k O and, mirrored, conj(E - w^k O).
-template <class T, bool W> void split_half(Reg<T, W>* x, int64_t h, const T* twiddle) {
+// Z[k] and conj(Z[h - k]) of the transform Z of a real line's h pairs become X[k] and conj(X[h - k]): E + w^k O and E - w^k O.
+template <class T, bool W> inline void split_pair(Complex<T, W>& a, Complex<T, W>& b, Complex<T, W> w) {
+  const Complex<T, W> e = T(0.5) * (a + b), o = times(minus_i(T(0.5) * (a - b)), w);
+  a = e + o, b = e - o;
+}
+
+template <class T, bool W> inline void split_ends(Reg<T, W>* x, int64_t h) {
+  const Complex<T, W> z = at<T, W>(x, 0);
+  put<T, W>(x, 0, Complex<T, W>{z.re + z.im, Reg<T, W>{}});
+  put<T, W>(x, h, Complex<T, W>{z.re - z.im, Reg<T, W>{}});
+}
+
+// The others from `first` on.
+template <class T, bool W> void split_half(Reg<T, W>* x, int64_t h, const T* twiddle, int64_t first) {
   using C = Complex<T, W>;
-  const C z = at<T, W>(x, 0);
-  put<T, W>(x, 0, C{z.re + z.im, Reg<T, W>{}});
-  put<T, W>(x, h, C{z.re - z.im, Reg<T, W>{}});
-  for (int64_t k = 1; 2 * k <= h; ++k) {
-    const C a = T(0.5) * at<T, W>(x, k), b = T(0.5) * conj(at<T, W>(x, h - k)), e = a + b, o = times(minus_i(a - b), spread<T, W>(twiddle + 2 * k));
-    put<T, W>(x, k, e + o);
-    put<T, W>(x, h - k, conj(e - o));
+  for (int64_t k = first; 2 * k <= h; ++k) {
+    C a = at<T, W>(x, k), b = conj(at<T, W>(x, h - k));
+    split_pair<T, W>(a, b, spread<T, W>(twiddle + 2 * k));
+    put<T, W>(x, k, a);
+    put<T, W>(x, h - k, conj(b));
   }
 }
 

@@ -118,7 +118,7 @@ template <class T> void tiny(const Gemm<T>& g) {
 
 template <class T> void blocked(const Gemm<T>& g) {
   RowPanels rows(g.m);
-  Target<T> target{g.c, g.c_row, g.n, 0, g.row_bias, g.col_bias, g.accumulate};
+  Target<T> target{g.c, g.c_row, g.n, 0, g.row_bias, g.col_bias, g.accumulate, g.negative};
   // Rows that are already contiguous are packed only when enough tiles reuse them.
   bool direct = g.b_col == 1 && rows.count <= 2;
   auto panel = [&](T* to, int64_t k0, int64_t kc, int64_t col, int64_t cols, int64_t width) -> Panel<T> {
@@ -141,6 +141,7 @@ template <class T> void blocked(const Gemm<T>& g) {
 }
 
 template <class T> void product(const Gemm<T>& g) {
+  if (g.negative) return blocked(g);
   if (g.m * g.n * g.k <= 256 || g.k == 0) return tiny(g);
   bool biased_columns = g.col_bias, biased_rows = g.row_bias;
   if (g.b_row == 1 && !biased_rows && (g.m == 1 || (g.m <= 4 && g.a_col == 1 && g.n * g.k > 4096)) && (g.a_col == 1)) {

@@ -45,6 +45,12 @@ void tile(int64_t k, Rows<T> a, const T* b, int64_t b_stride, const Target<T>& c
 #pragma GCC unroll 4
     for (int v = 0; v < NV; ++v) acc[i][v] = Vec<T>{};
   tile_product<T, MR, NV, KContiguous>(k, a, b, b_stride, acc);
+  if (c.negative) {
+#pragma GCC unroll 16
+    for (int i = 0; i < MR; ++i)
+#pragma GCC unroll 4
+      for (int v = 0; v < NV; ++v) acc[i][v] = -acc[i][v];
+  }
   if (bias && c.row_bias) {
 #pragma GCC unroll 16
     for (int i = 0; i < MR; ++i) {

@@ -20,6 +20,7 @@ template <class T> struct Target {
   const T* row_bias = nullptr;
   const T* col_bias = nullptr;
   bool accumulate = false;
+  bool negative = false;                  // of the product
   const Epilogue<T>* epilogue = nullptr;  // its residual lies relative to `data`
 };
 
