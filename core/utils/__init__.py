@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-__all__ = ["data", "dlpack", "hooks"]
+__all__ = ["benchmark", "cpp_extension", "data", "dlpack", "hooks"]
 
 
 def __getattr__(name: str) -> Any:
