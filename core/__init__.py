@@ -93,7 +93,7 @@ e, inf, nan, pi = _math.e, _math.inf, _math.nan, _math.pi
 newaxis = None
 
 _MODULES = frozenset({
-    "amp", "as_torch", "backends", "cpu", "cuda", "distributions", "fft", "func", "hub", "linalg", "nn", "optim", "quasirandom", "random", "serialization", "special", "storage", "testing",
+    "amp", "as_torch", "backends", "cpu", "cuda", "distributions", "fft", "func", "hub", "linalg", "nn", "optim", "package", "quasirandom", "random", "serialization", "special", "storage", "testing",
     "types", "utils", "vision",
 })  # fmt: skip
 # Names that load their module when they are first used, so that `import trine` stays short.

@@ -10,8 +10,18 @@ import pytest
 import trine
 from trine.utils import benchmark
 from trine.utils.benchmark import (
-    CallgrindStats, Compare, CopyIfCallgrind, FunctionCount, FunctionCounts, FuzzedParameter, FuzzedTensor, Fuzzer, Measurement,
-    ParameterAlias, TaskSpec, Timer,
+    CallgrindStats,
+    Compare,
+    CopyIfCallgrind,
+    FunctionCount,
+    FunctionCounts,
+    FuzzedParameter,
+    FuzzedTensor,
+    Fuzzer,
+    Measurement,
+    ParameterAlias,
+    TaskSpec,
+    Timer,
 )  # fmt: skip
 
 needs_valgrind = pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs Valgrind")
