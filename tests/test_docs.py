@@ -6,6 +6,7 @@ What a user would lose: the first thing they copy from a page would fail.
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ PAGES = [page for page in sorted(DOCS.glob("*.md")) if BLOCK.search(page.read_te
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_examples_of_a_page_run(page, tmp_path, monkeypatch, capsys):
+    # An example may make `import torch` mean Trine, which is not for other tests.
+    monkeypatch.setattr("sys.meta_path", list(sys.meta_path))
     monkeypatch.chdir(tmp_path)  # examples write files
     monkeypatch.setenv("TRINE_HOME", str(tmp_path / "home"))
     text = page.read_text(encoding="utf-8")
