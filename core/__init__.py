@@ -111,8 +111,8 @@ e, inf, nan, pi = _math.e, _math.inf, _math.nan, _math.pi
 newaxis = None
 
 _MODULES = frozenset({
-    "amp", "as_torch", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "func", "hub", "jit", "linalg", "nn", "optim", "quasirandom", "random",
-    "serialization", "special", "storage", "testing", "types", "utils", "vision",
+    "amp", "as_torch", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "func", "hub", "jit", "linalg", "nn", "optim", "package",
+    "quasirandom", "random", "serialization", "special", "storage", "testing", "types", "utils", "vision",
 })  # fmt: skip
 # Names that load their module when they are first used, so that `import trine` stays short.
 _HOMES = {

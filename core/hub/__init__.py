@@ -1,4 +1,4 @@
-"""Pretrained weights: downloaded once, verified, kept in a cache folder.
+"""Pretrained weights and models of repositories: downloaded once, verified, kept in a cache folder.
 
 The folder is ``hub`` in ``$TRINE_HOME``, else in ``$TORCH_HOME`` (files that PyTorch has downloaded are then found), else
 in ``$XDG_CACHE_HOME/trine``, else in ``~/.cache/trine``.
@@ -6,6 +6,7 @@ in ``$XDG_CACHE_HOME/trine``, else in ``~/.cache/trine``.
 
 from __future__ import annotations
 
+import builtins
 import os
 import re
 import urllib.parse
@@ -23,6 +24,9 @@ __all__ = [
     "download_url_to_file",
     "fetch",
     "get_dir",
+    "help",
+    "list",
+    "load",
     "load_state_dict_from_url",
     "set_dir",
 ]
@@ -102,7 +106,7 @@ def fetch(
     Raises:
         DownloadError: no source gave the file; the message has each one's reason.
     """
-    listed = [sources] if isinstance(sources, (str, PackageFile)) else list(sources)
+    listed = [sources] if isinstance(sources, (str, PackageFile)) else builtins.list(sources)
     if not listed:
         raise ValueError("hub: fetch needs at least one source")
     digest = check_digest(sha256)
@@ -153,3 +157,72 @@ def load_state_dict_from_url(
         found = _HASH_IN_NAME.search(name) if check_hash else None
         download_url_to_file(url, path, found[1] if found else None, progress)
     return trine.load(path, map_location=map_location)
+
+
+def _options(
+    repo: str, source: str, trust_repo: bool | str | None, force_reload: bool, verbose: bool, skip_validation: bool
+) -> dict[str, Any]:
+    return {
+        "repo": os.fspath(repo),
+        "source": source,
+        "trust_repo": trust_repo,
+        "force_reload": force_reload,
+        "verbose": verbose,
+        "skip_validation": skip_validation,
+        "hub_dir": get_dir(),
+    }
+
+
+def list(
+    github: str, force_reload: bool = False, skip_validation: bool = False, trust_repo: bool | str | None = "check", verbose: bool = True
+) -> builtins.list[str]:
+    """Names of what a repository's ``hubconf.py`` offers. Runs that file; see ``load`` for the arguments."""
+    from .repositories import entry_points
+
+    return entry_points(_options(github, "github", trust_repo, force_reload, verbose, skip_validation))
+
+
+def help(
+    github: str, model: str, force_reload: bool = False, skip_validation: bool = False, trust_repo: bool | str | None = "check"
+) -> str | None:
+    """What a repository says about one of its models: the docstring of its entry in ``hubconf.py``. See ``load``."""
+    from .repositories import describe
+
+    return describe(_options(github, "github", trust_repo, force_reload, True, skip_validation), model)
+
+
+def load(
+    repo_or_dir: str,
+    model: str,
+    *args: Any,
+    source: str = "github",
+    trust_repo: bool | str | None = "check",
+    force_reload: bool = False,
+    verbose: bool = True,
+    skip_validation: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """What the function ``model`` of a repository's ``hubconf.py`` returns for the other arguments.
+
+    This runs code of the repository. ``import torch`` in it finds Trine (``trine.as_torch.install()`` is called, unless the real
+    PyTorch has been imported).
+
+    Args:
+        repo_or_dir: ``"owner/name"`` or ``"owner/name:branch_tag_or_commit"`` at GitHub (without a ref: ``main``, else ``master``), the
+            URL of a zip archive with one top folder, or a folder with ``source="local"``.
+        model: name of a function.
+        source: ``"github"`` or ``"local"``.
+        trust_repo: ``"check"`` asks on the terminal about a repository that is not in the list of trusted ones (the file
+            ``trusted_list`` in ``get_dir()``), False always asks, True trusts it from now on, None warns only.
+        force_reload: download it although it is in the cache.
+        verbose: say what is downloaded, or found in the cache.
+        skip_validation: do not ask GitHub whether the ref belongs to the repository and not to a fork of it.
+
+    Raises:
+        PermissionError: the repository is not trusted.
+        DownloadError: it cannot be had, or is no sound archive.
+        RuntimeError: ``hubconf.py`` has no such function, or needs packages that are not installed.
+    """
+    from .repositories import make
+
+    return make(_options(repo_or_dir, source, trust_repo, force_reload, verbose, skip_validation), model, args, kwargs)

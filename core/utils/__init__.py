@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-__all__ = ["data", "deterministic", "dlpack", "hooks"]
+__all__ = ["benchmark", "cpp_extension", "data", "deterministic", "dlpack", "hooks", "model_zoo"]
 
 
 def __getattr__(name: str) -> Any:

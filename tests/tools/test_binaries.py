@@ -63,6 +63,22 @@ def test_functions_shared_with_the_wide_kernels_have_no_avx_instruction():
 
 
 @needs_objdump
+@pytest.mark.slow
+def test_what_runs_at_load_has_no_instruction_that_older_processors_lack():
+    """`import trine` would end with an illegal instruction wherever AVX or AVX-512 is missing."""
+    listing = subprocess.Popen(["objdump", "-d", "--no-show-raw-insn", PACKAGE / "libtrine.so"], stdout=subprocess.PIPE, text=True)
+    function, found, wrong = "", 0, set()
+    for line in listing.stdout:
+        if line.endswith(">:\n"):
+            function = line[line.index("<") + 1 : -3]
+            found += function.startswith("_GLOBAL__sub_I_")
+        elif function.startswith("_GLOBAL__sub_I_") and line.partition("\t")[2].startswith("v"):
+            wrong.add(function)
+    assert listing.wait() == 0
+    assert found > 50 and not wrong, sorted(wrong)
+
+
+@needs_objdump
 @pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.name)
 def test_thread_local_memory_fits_into_what_the_loader_reserves(library):
     """Some 1,600 bytes are shared by all libraries that are loaded at run time: NumPy first, and then no room for us."""

@@ -217,8 +217,11 @@ class Module(HookRegistration, StateDict, Traversal, Conversion):
         own.update(state)
         own.setdefault("_is_full_backward_hook", None)
         own.setdefault("_non_persistent_buffers_set", set())
-        for name in (*_HOOK_TABLES, *_PLAIN_TABLES):
-            own.setdefault(name, HookDict() if name in _HOOK_TABLES else OrderedDict())
+        for name in _PLAIN_TABLES:
+            own.setdefault(name, OrderedDict())
+        for name in _HOOK_TABLES:
+            if type(own.get(name)) is not HookDict:  # an object pickled by PyTorch has plain tables
+                own[name] = HookDict(own.get(name, ()))
         if any(own[name] for name in _HOOK_TABLES) and not HOOKS_SEEN:
             HOOKS_SEEN.append(True)
 

@@ -2,6 +2,7 @@
 #include "cpu/convert.h"
 
 #include "cpu/convert_table.h"
+#include "cpu/isa_register.h"
 
 namespace trine::cpu {
 namespace {
@@ -47,7 +48,7 @@ template <class To, class From> void convert(void* dst, const void* src, int64_t
 // One row of the table: the preprocessor does not expand a list inside itself, a template does the nesting.
 template <class To> void register_row() {
   auto& table = convert_tables[TRINE_ISA_INDEX];
-#define FROM(T, E, N) table.fn[static_cast<int>(dtype_v<To>)][static_cast<int>(DType::E)] = convert<To, T>;
+#define FROM(T, E, N) isa_register(table.fn[static_cast<int>(dtype_v<To>)][static_cast<int>(DType::E)], convert<To, T>);
   TRINE_FORALL_DTYPES(FROM)
 #undef FROM
 }

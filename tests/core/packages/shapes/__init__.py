@@ -1,0 +1,3 @@
+from .net import Net, scale
+
+__all__ = ["Net", "scale"]
