@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-__all__ = ["benchmark", "cpp_extension", "data", "deterministic", "dlpack", "hooks", "model_zoo"]
+__all__ = ["benchmark", "cpp_extension", "data", "deterministic", "dlpack", "hooks", "model_zoo", "tensorboard"]
 
 
 def __getattr__(name: str) -> Any:
